@@ -11,7 +11,7 @@ import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, option
-from abstain.features.campaign.corrections import moved_runs
+from abstain.features.campaign.corrections import as_asked, moved_runs
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, taken_out, with_role
 from abstain.features.campaign.participants import known_of_runs, runs_apart
 from abstain.features.campaign.resampling import first_runs, stability
@@ -39,7 +39,7 @@ from abstain.report.result import ranked, read_as
 from abstain.runs import evaluate
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import UNANSWERABLE, Slices, slices_of
-from abstain.runs.judge import INDEX, KIND
+from abstain.runs.judge import INDEX, KIND, filled_in
 from abstain.runs.run_names import (
     LATE,
     OFFICIAL,
@@ -180,7 +180,10 @@ def campaign(
     listed, everything = table.of("status"), evaluation
     status = {run: listed.get(run, OFFICIAL) for run in evaluation.runs}
     codes = everything.data.codes  # before anything is counted: nothing is read twice
-    for at in np.flatnonzero((codes > WRONG).all(axis=1)):
+    silent = (codes > WRONG).all(axis=1)
+    if (before := as_asked(everything)) is not None:  # a blank that is right is no answer
+        silent |= ~np.isin(before.data.kinds, ANSWERED).any(axis=1)
+    for at in np.flatnonzero(silent):
         if status[run := everything.runs[at]] == OFFICIAL:
             status[run] = NO_ANSWERS
     official = [run for run in everything.runs if status[run] == OFFICIAL]
@@ -246,7 +249,7 @@ def campaign(
         withdrawn=tuple(run for run in everything.runs if status[run] == WITHDRAWN),
         apart=runs_apart(status, info_of, checked),
         corrections=corrections,
-        moved=tuple(moved_runs(everything, rows, chosen)),
+        moved=tuple(moved_runs(before, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=() if checked is None else checked.problems,
         warnings=tuple(odd) if checked is None else checked.warnings,
@@ -325,7 +328,7 @@ def _choices(
     if not isinstance(evaluation.data.source, GoldRuns):  # a view of some runs or questions
         return []
     judged = evaluation.data.source.judged()
-    answered = nw.col(KIND).is_in(ANSWERED), nw.col("run").is_in(list(runs))
+    answered = nw.col(KIND).is_in(ANSWERED), filled_in("answer"), nw.col("run").is_in(list(runs))
     tables = []
     for frame in judged.frames:
         counted = frame.filter(*answered).group_by(INDEX, "answer").agg(nw.len().alias("len"))

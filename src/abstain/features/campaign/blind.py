@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -35,8 +35,13 @@ from abstain.runs.gold import slices_of
 from abstain.runs.judge import INDEX, KIND
 from abstain.runs.sources import GoldRuns
 
+if TYPE_CHECKING:
+    from abstain.outcomes import Array
+
 SMALLEST = 10
 """Questions of a slice in a blind phase; answers of a run, and those it has beyond another."""
+TOLERANCE = 1e-6
+"""Of lengths of vectors, for rounding errors."""
 FEWEST = 5
 """Answers of a run in a slice. As many as ten would hide what runs with many blanks score."""
 SMALL_SLICES = "A score in a slice with fewer than five answers is left out (–)."
@@ -127,23 +132,64 @@ def _questions(result: CampaignResult, names: Sequence[str]) -> Questions:
 
 
 def safe_breakdowns(result: CampaignResult) -> list[Breakdown]:
-    """The breakdowns in which no slice, and no difference of two, is of few questions."""
+    """The breakdowns from which, even together, no count of few or of secret questions follows."""
     attributes = result.questions.attributes
     frame = pl.DataFrame(attributes, schema=dict.fromkeys(attributes, pl.String))
     accepted = pl.Series(["\x1f".join(sorted(right)) for right in result.questions.accepted])
-    shown_so_far = np.ones((1, frame.height), np.int32)
+    secret = [part for name in result.secret for part in _parts(frame, name) if not part.all()]
+    shown_so_far = np.ones((1, frame.height))
+    basis = shown_so_far.T / np.sqrt(frame.height)
     kept = []
     for breakdown in result.breakdowns:
         name = breakdown.attribute
         if name in (*REVEALING, *result.secret) or _reveals(frame[name], accepted):
             continue
-        slices = slices_of(frame, name)
-        inside = (slices.slice_of[None] == np.arange(len(slices.names))[:, None]).astype(np.int32)
-        together = np.concatenate([shown_so_far, inside])
-        if len(inside) and not _reveals_few(together):
-            shown_so_far = together
+        parts = _parts(frame, name)
+        together = np.concatenate([shown_so_far, parts])
+        if not breakdown.slices or _reveals_few(together):
+            continue
+        wider = _wider(basis, parts)
+        if not (_follow(wider, np.array(secret)) or _few_follow(wider, together)):
+            shown_so_far, basis = together, wider
             kept.append(breakdown)
     return kept
+
+
+def _parts(frame: pl.DataFrame, attribute: str) -> Array:
+    """Slices × questions, 1 where a question is in the slice; those in none are one more."""
+    number = slices_of(frame, attribute).slice_of
+    inside: Array = (number == np.unique(number)[:, None]).astype(float)
+    return inside
+
+
+def _wider(basis: Array, slices: Array) -> Array:
+    """An orthonormal basis (questions × k) of all counts that follow, with more slices."""
+    rest = slices.T
+    for _ in range(2):  # once leaves rounding errors
+        rest = rest - basis @ (basis.T @ rest)
+    new, lengths, _ = np.linalg.svd(rest, full_matrices=False)
+    return np.concatenate([basis, new[:, lengths > TOLERANCE]], axis=1)
+
+
+def _follow(basis: Array, sets: Array) -> bool:
+    """Whether the count of one of some sets of questions follows from those of the slices.
+
+    It does if the set, as a vector of 0 and 1, lies in their space: its projection is as long.
+    """
+    if not len(sets):
+        return False
+    sizes = sets.sum(axis=1)
+    return bool((np.square(sets @ basis).sum(axis=1) > sizes * (1 - TOLERANCE))[sizes > 0].any())
+
+
+def _few_follow(basis: Array, slices: Array) -> bool:
+    """Whether the count of few questions follows: of a cell of all slices, or of a slice's few."""
+    _, cell, count = np.unique(slices, axis=1, return_inverse=True, return_counts=True)
+    sizes = count[cell.ravel()]
+    alone = sizes * np.square(basis).sum(axis=1) > 1 - TOLERANCE
+    few = sizes < SMALLEST
+    rest = slices * few
+    return bool((alone & few).any()) or _follow(basis, rest[rest.sum(axis=1) < SMALLEST])
 
 
 def _reveals(attribute: pl.Series, accepted: pl.Series) -> bool:
@@ -158,15 +204,14 @@ def _reveals(attribute: pl.Series, accepted: pl.Series) -> bool:
     return (repeats and by_answer == 1) or unanimous > 0
 
 
-def _reveals_few(slices: npt.NDArray[np.int32]) -> bool:
-    """Whether a slice, or what one has beyond another inside it or what none has, is too small."""
+def _reveals_few(slices: Array) -> bool:
+    """Whether a slice, or what one has beyond another inside it, is too small."""
     sizes = slices.sum(axis=1)
     if (sizes < SMALLEST).any():
         return True
     within = slices @ slices.T == sizes[:, None]  # slice i lies inside slice j
     beyond = sizes[None] - sizes[:, None]
-    nowhere = (~slices[1:].any(axis=0)).sum()
-    return bool((within & (beyond > 0) & (beyond < SMALLEST)).any() or 0 < nowhere < SMALLEST)
+    return bool((within & (beyond > 0) & (beyond < SMALLEST)).any())
 
 
 def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
@@ -212,7 +257,8 @@ def answers_of(evaluation: Evaluation) -> dict[str, Answers]:
         answered = frame.filter(nw.col(KIND).is_in(ANSWERED)).select("run", INDEX, "answer")
         rows = collect(answered, judged.label)
         at = rows["run"].cast(pl.String).replace_strict(place, return_dtype=pl.Int64).to_numpy()
-        answers[at, rows[INDEX].cast(pl.Int64).to_numpy()] = rows["answer"].cast(pl.String)
+        given = rows["answer"].cast(pl.String).fill_null("")  # blanks may be right for everyone
+        answers[at, rows[INDEX].cast(pl.Int64).to_numpy()] = given
     return dict(zip(evaluation.runs, answers, strict=True))
 
 

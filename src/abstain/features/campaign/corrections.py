@@ -32,13 +32,21 @@ class Moved(Facts, frozen=True, kw_only=True, omit_defaults=True):
     score: Annotated[float | None, Column("{measure}", "score", means="{measure} with them")]
 
 
-def moved_runs(everything: Evaluation, rows: Sequence[Row], measure: Measure) -> Iterator[Moved]:
-    """The ranked runs with the corrections and without them; none where there are none."""
-    source, name = everything.data.source, str(measure)
+def as_asked(everything: Evaluation) -> Evaluation | None:
+    """The runs with the gold as it was before corrections; None where there are none."""
+    source = everything.data.source
     if not isinstance(source, GoldRuns) or source.gold.before is None:
-        return
+        return None
     asked = GoldRuns(source.gold.before, source.responses, everything.reading)
-    scored = rows_of(Evaluation(asked, everything.reading).data.counted(), (), [measure], {})
+    return Evaluation(asked, everything.reading)
+
+
+def moved_runs(before: Evaluation | None, rows: Sequence[Row], measure: Measure) -> Iterator[Moved]:
+    """The ranked runs with the corrections and without them; none where there are none."""
+    if before is None:
+        return
+    name = str(measure)
+    scored = rows_of(before.data.counted(), (), [measure], {})
     official = {row.run for row in rows}
     was = {row.run: row for row in ranked((r for r in scored if r.run in official), measure)}
     for row in rows:
@@ -60,7 +68,8 @@ def correction_tables(c: Overview) -> Iterator[PageTable]:
 
 
 def _reranked(c: Overview) -> list[Moved]:
-    return [run for run in c.result.moved if run.rank != run.rank_before]
+    ranks = ((run, run.rank.rstrip("="), run.rank_before.rstrip("=")) for run in c.result.moved)
+    return [run for run, now, then in ranks if now != then]  # a tie that is gone moves nobody
 
 
 def correction_sentence(c: Overview) -> Iterator[str]:

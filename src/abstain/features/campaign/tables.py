@@ -141,9 +141,10 @@ def reading(c: Overview, test_by: str) -> PageTable:
     cells: dict[str | Column, list[Any]] = {"run": c.runs, "tests passed": tests_passed(c)}
     for label, chosen in parts.items():
         summary = over_runs(scores[:, chosen].T)
+        hidden = np.isnan(scores[:, chosen]).any(axis=1) & c.result.blind
         for statistic, word in STATISTICS.items():
             head = Column(f"{label}{word}", "score", means=means)
-            cells[head] = summary[statistic].tolist()
+            cells[head] = np.where(hidden, np.nan, summary[statistic]).tolist()
     return PageTable(
         "reading",
         "Reading perspective",
