@@ -10,6 +10,9 @@ import pytest
 
 import abstain as ab
 from abstain.features.campaign.blind import blinded
+from abstain.features.campaign.overview import Overview
+from abstain.features.campaign.result import CampaignResult
+from abstain.features.campaign.tables import all_tables
 
 KEYS = "ABCD"
 
@@ -90,3 +93,37 @@ def test_no_cell_of_few_follows_by_least_squares(seed: int) -> None:
         alone = np.array([each == cell for each in cells], float)
         follows = np.linalg.matrix_rank(np.vstack([slices, alone])) == np.linalg.matrix_rank(slices)
         assert alone.sum() >= 10 or not follows
+
+
+@pytest.fixture(scope="module")
+def partly() -> CampaignResult:
+    """Of 12 questions each y answered 2 of test a, 3 of b and all of c, x and z everything."""
+    ids = [f"q{at}" for at in range(36)]
+    right = [*"ABCDBACDBADC" * 3]
+    gold = {"question": ids, "correct": right, "test": column(a=12, b=12, c=12)}
+    gold["topic"] = ["T"] * 36
+    wrong = ["B" if answer == "A" else "A" for answer in right]
+    some = [*right[:2], *[""] * 10, *right[12:15], *[""] * 9, *wrong[24:]]
+    answers = {"x": right, "y": some, "z": wrong}
+    runs = {run: {"question": ids, "answer": given} for run, given in answers.items()}
+    frames = {run: pl.DataFrame(table) for run, table in runs.items()}
+    return blinded(ab.campaign(pl.DataFrame(gold), frames))
+
+
+def test_a_summary_over_a_hidden_score_is_not_shown(partly: CampaignResult) -> None:
+    reading = {row["run"]: row for row in partly.to_frame("reading").iter_rows(named=True)}
+    assert (reading["x"]["mean"], reading["z"]["mean"]) == (1, 0)
+    assert [reading["y"][name] for name in ("tests passed", "mean", "median")] == [None] * 3
+
+
+def test_a_summary_over_runs_says_of_how_many(partly: CampaignResult) -> None:
+    """The means of tests a and b are those of x and z."""
+    over = {row["test"]: row for row in partly.to_frame("over_test").iter_rows(named=True)}
+    assert {name: (row["runs"], row["mean"]) for name, row in over.items()} == {
+        "a": (2, 1 / 2),
+        "b": (2, 1 / 2),
+        "c": (3, 1 / 3),
+    }
+    tables = {table.name: table for table in all_tables(Overview(partly))}
+    assert tables["over_test"].title == "Over the runs shown, by test"
+    assert "are over the runs shown" in tables["tests"].reading

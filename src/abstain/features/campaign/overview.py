@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 5_000_000
 """Responses beyond which an overview does without answers, curves and resampled ranks."""
 
+ALL_RUNS = "all runs"
 ROLE = "role"
 """The attribute that tells main questions from auxiliary ones."""
 AUXILIARY = pl.col("auxiliary_of").fill_null("") != ""
@@ -83,6 +84,11 @@ class Overview:
     @cached_property
     def slice_scores(self) -> dict[str, Array]:
         return {name: self.measure(counts) for name, counts in self.sliced.items()}
+
+    def whom(self, attribute: str) -> str:
+        """Over which runs the numbers of an attribute's slices are: a blind phase hides some."""
+        hidden = self.result.blind and np.isnan(self.slice_scores[attribute]).any()
+        return "the runs shown" if hidden else ALL_RUNS
 
     @property
     def hardness(self) -> str:

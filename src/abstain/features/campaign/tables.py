@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from abstain.errors import plural
 from abstain.features.campaign.corrections import correction_tables
 from abstain.features.campaign.overview import (
+    ALL_RUNS,
     ATTRIBUTES,
     PLAIN,
     ROLE,
@@ -164,7 +165,9 @@ def by_slice(c: Overview, attribute: str, name: str = "", what: str = "") -> Pag
     for reference, (k, parts) in c.beside.items():
         grid.dim.add(len(grid.rows))
         grid.rows.append([reference, c.measure(k), *c.measure(parts[attribute]).tolist()])
-    return PageTable(name, f"{c.measure} by {what}", sizes_text(c.slices[attribute]), grid)
+    some = " Mean, median and deviation are over the runs shown." * (c.whom(attribute) != ALL_RUNS)
+    text = sizes_text(c.slices[attribute]) + some
+    return PageTable(name, f"{c.measure} by {what}", text, grid)
 
 
 def sizes_text(slices: Slices) -> str:
@@ -217,6 +220,7 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
     cells: dict[str | Column, Any] = {
         attribute_column(attribute, "questions"): np.array(s.names, object),
         "questions": s.sizes,
+        **({"runs": (~np.isnan(scores)).sum(axis=0)} if c.result.blind else {}),
         "right %": right,
         "blank %": blank,
         "mean": mean,
@@ -227,9 +231,9 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
     }
     return PageTable(
         f"over_{safe(attribute)}",
-        f"Over all runs, by {attribute}",
+        f"Over {c.whom(attribute)}, by {attribute}",
         "The percentage of responses that are right, and of those that are blank; "
-        f"{c.measure} over the runs.",
+        f"{c.measure} over {c.whom(attribute)}.",
         grid_of(c, {head: column.tolist() for head, column in cells.items()}),
     )
 

@@ -317,7 +317,8 @@ class Teams:
         scores = np.array([row[1:] for row in grid.rows[:count]], float)
         sign = 1 if self.c.measure.higher_is_better else -1
         best = sign * np.where(np.isnan(scores), -np.inf, sign * scores).max(axis=0)
-        field = [["mean of all runs", *grid.rows[count][1:]], ["best of all runs", *best.tolist()]]
+        whom = "the runs shown" if np.isnan(scores).any() else "all runs"
+        field = [[f"mean of {whom}", *grid.rows[count][1:]], [f"best of {whom}", *best.tolist()]]
         hidden = any(cell != cell for row in rows for cell in row)
         reading = table.reading + (f" {SMALL_SLICES}" if hidden else "")
         grid = Grid(grid.columns, [*rows, *field], dim={len(rows), len(rows) + 1})
