@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from msgspec import structs
 
-from abstain.errors import UsageError, check_name, option
+from abstain.errors import UsageError, check_name, option, some_of
 from abstain.features.campaign.corrections import as_asked, moved_runs
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, taken_out, with_role
-from abstain.features.campaign.participants import known_of_runs, runs_apart
+from abstain.features.campaign.participants import known_of_runs, private_columns, runs_apart
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
     LUCK,
@@ -173,6 +173,8 @@ def campaign(
     notes = table.notes(evaluation.runs) if table.name else [*table.remarks]
     notes += misspelt(evaluation.data.source.gold) if evaluation.data.source.gold else []
     info_of = known_of_runs(evaluation, table)
+    if unused := private_columns(table):
+        notes.append(f"{table.name}: columns that are kept out of all tables: {some_of(unused)}")
     if checked is not None:
         notes += [note for note in checked.notes if note not in (*notes, *evaluation.notes)]
     else:

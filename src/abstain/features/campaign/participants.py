@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -37,18 +38,25 @@ MOST_TEAMS = 30
 """Teams that a matrix of techniques has columns for."""
 MOST_GROUPS, MOST_TECHNIQUES = 30, 200
 NOT_TECHNIQUES = ("team", "number", "first_run", "status")
-UNSHOWN = (
-    *("run", "team", "align", "email", "e-mail", "mail", "contact", "file", "path", "directory"),
-    *("note", "notes", "comment", "comments", "remark", "remarks"),
+UNSHOWN = ("run", "team", "align")
+"""Columns of the table of runs that group nothing."""
+PRIVATE = (
+    r"\btel\b|note|comment|remark|mail|contact|phone|address|file|path|directory|internal|private"
 )
-"""Columns of the table of runs that group nothing: some are meant for the organiser alone."""
+"""In the name of a column: it is meant for the organiser alone."""
+PERSONAL = (
+    r"\w@\w[\w.-]*\.[A-Za-z]{2}"
+    r"|(?:^|\s)(?:[A-Za-z]:|~|\.\.?)?[/\\]\w|^[^\s:]+[/\\]\S+\.[A-Za-z]\w*$"
+)
+"""In a value: an e-mail address or a path."""
 
 
 def known_of_runs(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str, str | None]]:
     """What is known of each run: its id taken apart, its folder, the caller's table."""
     teams = teams_of(evaluation.runs, evaluation.data.source.responses, table)
     parsed = {run: parse_run_name(run) for run in evaluation.runs}
-    named = [name for name in table.frame.columns if name.casefold() not in UNSHOWN]
+    unshown = {*UNSHOWN, *private_columns(table)}
+    named = [name for name in table.frame.columns if not {name, name.casefold()} & unshown]
     listed = {row["run"]: row for row in table.frame.iter_rows(named=True)}
     known: dict[str, dict[str, str | None]] = {}
     for run, team in teams.items():
@@ -62,6 +70,17 @@ def known_of_runs(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str
         facts = {name: text for name, text in facts.items() if name not in named}
         known[run] = facts | {name: listed.get(run, {}).get(name) for name in named}
     return known
+
+
+def private_columns(table: RunsInfo) -> list[str]:
+    """Columns that are meant for the organiser alone, by their names or by what is in them."""
+    found = []
+    for column in table.frame.drop(*UNSHOWN, strict=False):
+        words = re.sub(r"[\W_]+", " ", column.name.casefold())
+        named = re.search(PRIVATE, f"{words} {words.replace(' ', '')}")
+        if named or column.str.contains(PERSONAL).any():
+            found.append(column.name)
+    return found
 
 
 def runs_apart(
