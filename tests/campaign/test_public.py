@@ -15,6 +15,7 @@ import abstain as ab
 from abstain.cli import run
 from abstain.features.campaign.result import CampaignResult
 from tests.campaign.messy import PRIVATE, PSEUDONYMS, TEAMS, Messy, texts
+from tests.report.test_report import data_of
 from tests.snapshots import says
 
 pytestmark = pytest.mark.slow
@@ -220,6 +221,12 @@ def test_a_teams_page_opens_with_its_rank_and_its_score(revealed: Messy) -> None
         assert f"<dd>{revealed.c_at_1(place):.2f}</dd>" in header
     late = (revealed.here / "teams" / "julietteam" / "index.html").read_text("utf-8")
     assert "No run of yours is ranked, 1 scored without a rank." in late
+
+
+def test_the_field_of_a_team_is_not_hidden_behind_a_button(revealed: Messy) -> None:
+    """Other teams' runs are no references, however many they are."""
+    tables = data_of((revealed.here / "teams" / "kiloteam" / "index.html").read_text("utf-8"))
+    assert (tables["tables"]["field"]["quiet"], tables["tables"]["runs"]["quiet"]) == (False, True)
 
 
 def test_revealed_responses_have_the_teams_answers(revealed: Messy) -> None:

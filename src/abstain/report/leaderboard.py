@@ -28,6 +28,19 @@ REWARDS = (
     *("accuracy", "credit(t=0.25)", "c@1", "F", "credit(t=0.5)", "credit(t=0.75)"),
     *("precision", "answer-all-bound"),
 )
+REWARDED = {
+    "measure": "a measure, by what it credits a blank",
+    "formula": "c, w, u: the shares right, wrong and blank",
+    "κ": "the credit for a blank, in right answers",
+    "p*": "the chance of being right above which answering pays",
+    "puts first": "the run with the best score by this measure",
+    "score": "its score",
+    "κ there": "κ for that run",
+    "p* there": "p* for that run",
+    "second": "the run that comes next",
+}
+"""The columns of the table of what measures reward, with what they mean."""
+SCORED = ("score", "κ there", "p* there")
 T_AXIS, S_AXIS = "t: answering pays above this chance", "penalised score S(t)"
 
 
@@ -145,9 +158,10 @@ def rewards_section(
 
 def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Measure]) -> PageTable:
     """Measures by what they credit a blank, and the run that each puts first."""
-    columns = [Column(name) for name in ("measure", "formula", "κ", "p*", "puts first")]
-    columns += [Column(name, "score") for name in ("score", "κ there", "p* there")]
-    columns.append(Column("second"))
+    columns = [
+        Column(name, "score" if name in SCORED else "text", means=means)
+        for name, means in REWARDED.items()
+    ]
     items = list(dict.fromkeys([*chosen, *(measure(name) for name in REWARDS)]))
     rows: list[list[Cell]] = []
     for item in items:
@@ -172,9 +186,7 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
     return PageTable(
         "rewards",
         "What other measures would say",
-        "κ: the credit for a blank, in right answers. p*: the chance of being right above which "
-        "answering pays. The columns “κ there” and “p* there” give their values for the run that "
-        "the measure puts first.",
+        "What each measure makes of a blank, and whom it puts first.",
         Grid(columns, rows),
     )
 

@@ -39,7 +39,11 @@ if TYPE_CHECKING:
 EXTRA = ("forced-accuracy", "correctly-discarded")
 """Measures that a leaderboard has besides the one that orders it."""
 COUNTED = {"answered": "answered", "right": "right", "wrong": "wrong", "blank": "unanswered"}
-SPLIT = ("blank (right)", "blank (wrong)", "blank (empty)")
+SPLIT = {
+    "blank (right)": "unanswered_right",
+    "blank (wrong)": "unanswered_wrong",
+    "blank (empty)": "unanswered_empty",
+}
 STATISTICS = {"median": "median", "mean": "mean", "standard deviation": "st. dev."}
 """What sums scores up, with the headings."""
 
@@ -100,8 +104,7 @@ def _line(
         "high": None,
         "group": "",
         "outcomes": (k.right, k.wrong, k.unanswered),
-        **{column: getattr(k, name) for column, name in COUNTED.items()},
-        **{column: getattr(k, f"unanswered_{column[7:-1]}") for column in SPLIT},
+        **{column: getattr(k, name) for column, name in (COUNTED | SPLIT).items()},
         **{str(m): m(k) for m in (*map(measure, EXTRA), c.measure)},
         "tests passed": passed,
         **{name: info.get(name) or "" for name in ("team", "language", "status")},

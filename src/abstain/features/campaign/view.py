@@ -357,6 +357,7 @@ class Teams:
             "The field",
             f"The top of the ranking, and the places next to yours ({len(self._places):,} {what}).",
             Grid([rank_column, Column("who"), score_column], rows, dim=dim),
+            hides_dim=False,
         )
 
     @cached_property
