@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -35,13 +35,9 @@ from abstain.runs.gold import slices_of
 from abstain.runs.judge import INDEX, KIND
 from abstain.runs.sources import GoldRuns
 
-if TYPE_CHECKING:
-    from abstain.outcomes import Array
-
 SMALLEST = 10
 """Questions of a slice in a blind phase; answers of a run, and those it has beyond another."""
 TOLERANCE = 1e-6
-"""Of lengths of vectors, for rounding errors."""
 FEWEST = 5
 """Answers of a run in a slice. As many as ten would hide what runs with many blanks score."""
 SMALL_SLICES = "A score in a slice with fewer than five answers is left out (–)."
@@ -54,6 +50,7 @@ HELD = "held back until the gold is public"
 
 Reference = TypeVar("Reference", bound=ReferenceRun)
 Answers: TypeAlias = "npt.NDArray[np.object_]"
+Array: TypeAlias = "npt.NDArray[np.float64]"
 
 
 def blinded(
@@ -138,19 +135,14 @@ def safe_breakdowns(result: CampaignResult) -> list[Breakdown]:
     accepted = pl.Series(["\x1f".join(sorted(right)) for right in result.questions.accepted])
     secret = [part for name in result.secret for part in _parts(frame, name) if not part.all()]
     shown_so_far = np.ones((1, frame.height))
-    basis = shown_so_far.T / np.sqrt(frame.height)
     kept = []
     for breakdown in result.breakdowns:
         name = breakdown.attribute
         if name in (*REVEALING, *result.secret) or _reveals(frame[name], accepted):
             continue
-        parts = _parts(frame, name)
-        together = np.concatenate([shown_so_far, parts])
-        if not breakdown.slices or _reveals_few(together):
-            continue
-        wider = _wider(basis, parts)
-        if not (_follow(wider, np.array(secret)) or _few_follow(wider, together)):
-            shown_so_far, basis = together, wider
+        together = np.concatenate([shown_so_far, _parts(frame, name)])
+        if breakdown.slices and not (_reveals_few(together) or _add_up(together, secret)):
+            shown_so_far = together
             kept.append(breakdown)
     return kept
 
@@ -158,38 +150,23 @@ def safe_breakdowns(result: CampaignResult) -> list[Breakdown]:
 def _parts(frame: pl.DataFrame, attribute: str) -> Array:
     """Slices × questions, 1 where a question is in the slice; those in none are one more."""
     number = slices_of(frame, attribute).slice_of
-    inside: Array = (number == np.unique(number)[:, None]).astype(float)
-    return inside
+    return np.asarray(number == np.unique(number)[:, None], float)
 
 
-def _wider(basis: Array, slices: Array) -> Array:
-    """An orthonormal basis (questions × k) of all counts that follow, with more slices."""
-    rest = slices.T
-    for _ in range(2):  # once leaves rounding errors
-        rest = rest - basis @ (basis.T @ rest)
-    new, lengths, _ = np.linalg.svd(rest, full_matrices=False)
-    return np.concatenate([basis, new[:, lengths > TOLERANCE]], axis=1)
+def _add_up(slices: Array, secret: Sequence[Array]) -> bool:
+    """Whether sums and differences of slices (all questions first) are few or secret questions.
 
-
-def _follow(basis: Array, sets: Array) -> bool:
-    """Whether the count of one of some sets of questions follows from those of the slices.
-
-    It does if the set, as a vector of 0 and 1, lies in their space: its projection is as long.
+    A set follows from them if it lies in their space: its projection there is as long as itself.
+    Tried: questions that no slice tells apart, where few; all of those in a slice; secret slices.
     """
-    if not len(sets):
-        return False
-    sizes = sets.sum(axis=1)
-    return bool((np.square(sets @ basis).sum(axis=1) > sizes * (1 - TOLERANCE))[sizes > 0].any())
-
-
-def _few_follow(basis: Array, slices: Array) -> bool:
-    """Whether the count of few questions follows: of a cell of all slices, or of a slice's few."""
-    _, cell, count = np.unique(slices, axis=1, return_inverse=True, return_counts=True)
-    sizes = count[cell.ravel()]
-    alone = sizes * np.square(basis).sum(axis=1) > 1 - TOLERANCE
-    few = sizes < SMALLEST
-    rest = slices * few
-    return bool((alone & few).any()) or _follow(basis, rest[rest.sum(axis=1) < SMALLEST])
+    cells, count = np.unique(slices, axis=1, return_counts=True)
+    few = cells * count * (count < SMALLEST)
+    rest = few @ cells.T
+    products = [few[:, count < SMALLEST], rest[:, rest[0] < SMALLEST]]
+    sets = np.column_stack([*products, *(slices @ part for part in secret)])
+    inverse = np.linalg.pinv(slices @ slices.T, rcond=TOLERANCE**2, hermitian=True)
+    lengths = (sets * (inverse @ sets)).sum(axis=0)
+    return bool((lengths > sets[0] * (1 - TOLERANCE))[sets[0] > 0].any())
 
 
 def _reveals(attribute: pl.Series, accepted: pl.Series) -> bool:
