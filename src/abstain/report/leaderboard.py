@@ -86,6 +86,7 @@ def dot_figure(
     measure: str,
     *,
     most: int = MOST_DOTS,
+    what: str = "run",
 ) -> list[Figure]:
     """Scores as dots with their intervals, the best on top; none where fewer than two have one."""
     there = [row for row in rows if row[1] is not None]
@@ -99,7 +100,7 @@ def dot_figure(
     for layer in layers:
         layer["encoding"]["color"] = {"field": "run", "type": "nominal", "legend": None}
     scores = [score for _, score, _, _ in shown if score is not None]
-    drawn = "All runs" if len(shown) == len(rows) else f"{len(shown)} of {len(rows)} runs"
+    drawn = f"All {what}s" if len(shown) == len(rows) else f"{len(shown)} of {len(rows)} {what}s"
     caption = f"{drawn}: {measure} from {min(scores):.3f} to {max(scores):.3f}."
     spec = chart("", data, layers, height=max(80, 18 * len(shown)))
     return [Figure(name, caption, spec, title=f"{measure} by run")]

@@ -179,8 +179,11 @@ def write_letters(result: CampaignResult, folder: str | Path, *, force: bool = F
 
 
 def _contents(what: str, option: str, files: Mapping[str, str]) -> str:
-    lines = _bullets(f"{file}: {team}" for team, file in files.items())
-    return f"A {what} each team, written by `abstain campaign --{option}`.\n\n{lines}\n"
+    others = {file: team for team, file in files.items() if team != file.removesuffix(".txt")}
+    lines = _bullets(f"{file}: {team}" for file, team in others.items())
+    return (
+        f"A {what} each team, written by `abstain campaign --{option}`.\n\n{lines}".rstrip() + "\n"
+    )
 
 
 @contextmanager
