@@ -203,6 +203,39 @@ def commands_page() -> str:
     return "".join(parts)
 
 
+GUIDES = {
+    "score": "scoring.md",
+    "decisions": "decisions.md",
+    "validate": "campaign.md",
+    "testset": "testset.md",
+    "baseline": "campaign.md",
+    "campaign": "campaign.md",
+    "receive": "season.md",
+    "seal": "season.md",
+    "rank": "rank.md",
+    "trec_eval": "coming-from/trec_eval.md",
+    "cut": "cut.md",
+    "curve": "confidence.md",
+    "tune": "confidence.md",
+    "targets": "targets.md",
+    "cascade": "cascade.md",
+    "compare": "compare.md",
+    "meta": "meta.md",
+    "report": "report.md",
+    "audit": "audit.md",
+    "convert": "formats.md",
+    "refusals": "logs.md",
+    "measures": "reference/measures.md",
+    "explain": "reference/measures.md",
+    "tasks": "integrations/lm-eval.md",
+    "plugins": "extending.md",
+    "demo": "demo.md",
+    "bundle": "coming-from/codabench.md",
+    "editions": "campaign.md",
+}
+"""The page of the manual that shows each command at work."""
+
+
 def command_page(name: str, item: Command) -> str:
     """One command: how it is typed, examples, and every option with an anchor of its own."""
     context = item.make_context(f"abstain {name}", [], resilient_parsing=True)
@@ -213,8 +246,7 @@ def command_page(name: str, item: Command) -> str:
             parts.append(f"\n```sh\n{_examples(paragraph.removeprefix(KEPT))}\n```\n")
         else:
             parts.append(f"\n{_prose(paragraph)}\n")
-    guide = COMMANDS[name].guide
-    parts.append(f"\nAt work, with its output: [the guide](../../{guide}).\n")
+    parts.append(f"\nAt work, with its output: [the guide](../../{GUIDES[name]}).\n")
     for section, records in item.sections(context).items():
         parts.append(f"\n## {section}\n\n| | |\n| --- | --- |\n")
         parts += [f"| {_anchored(term)} | {_prose(meaning)} |\n" for term, meaning in records]

@@ -166,15 +166,6 @@ REFUSED: dict[str, tuple[pl.DataFrame, dict[str, str]]] = {
         rows(Example=number, Checkpoint=run, Output=said, Grade=lambda r, n, ok: int(ok)),
         {},
     ),
-    # Settings of one model are systems too
-    "temperatures": (
-        rows(
-            item=number,
-            temperature=lambda r, n, ok: {"a": 0.0, "b": 0.7}[r],
-            grade=lambda r, n, ok: int(ok),
-        ),
-        {},
-    ),
 }
 LINE = re.compile(r"columns=(\{.*?\})")
 
@@ -244,7 +235,7 @@ UNREADABLE: dict[str, tuple[pl.DataFrame, str]] = {
             ground_truth=lambda r, n, ok: "Yes" if n % 2 else "No",
             judgement=lambda r, n, ok: "Yes" if ok == bool(n % 2) else "No",
         ),
-        'if it holds grades: columns={"grade": "judgement"}',
+        'if grades: columns={"grade": "judgement"}',
     ),
     # stanford-crfm/helm: src/helm/benchmark/metrics/metric.py (PerInstanceStats)
     "HELM": (
@@ -264,13 +255,13 @@ UNREADABLE: dict[str, tuple[pl.DataFrame, str]] = {
     ),
     "MMLU, answers and what is right": (
         rows(id=number, model=run, prediction=lambda r, n, ok: "A" if ok else "B", label="A"),
-        'if it holds grades: columns={"grade": "label"}',
+        'if grades: columns={"grade": "label"}',
     ),
     "BoolQ, answers and what is right": (
         rows(
             id=number, model=run, prediction=lambda r, n, ok: "yes" if ok else "no", correct="yes"
         ),
-        'if it holds grades: columns={"grade": "correct"}',
+        'if grades: columns={"grade": "correct"}',
     ),
 }
 
@@ -299,24 +290,6 @@ def test_what_is_right_is_not_taken_for_the_answer(kind: str, tmp_path: Path) ->
     for column, expected in (("pred", BINARY), ("answer", {"a": 1.0, "b": 1.0})):
         result = ab.score(gold, data, "accuracy", columns={"run:answer": column})
         assert {row.run: row.scores["accuracy"] for row in result.rows} == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("values", "is_confidence"),
-    [
-        ([0.5, 1.0], True),
-        (["0.5", ""], True),
-        ([0.0, 1.0], True),
-        ([1.5, 0.2], False),
-        ([-0.1, 0.2], False),
-        ([3.0, 0.2], False),
-        (["low", "high"], False),
-    ],
-)
-def test_p_is_a_confidence_only_from_0_to_1(values: list[Any], is_confidence: bool) -> None:
-    frame = pl.DataFrame({"id": [1, 2], "grade": ["correct", "incorrect"], "p": values})
-    notes = " ".join(ab.read_judged(frame).notes)
-    assert ("p as confidence" in notes) is is_confidence
 
 
 def test_the_line_for_a_gold_speaks_of_the_gold() -> None:

@@ -21,7 +21,7 @@ from abstain.runs import counting
 from abstain.runs.counting import count_kinds, fill
 from abstain.runs.faults import repeats
 from abstain.runs.gold import Slices, natural_key, read_gold
-from abstain.runs.grades import fold, judge_rows, numbered, read_scale
+from abstain.runs.grades import fold, read_scale
 from abstain.runs.judge import INDEX, KIND, SLICE, SPOT, judge, keys_of
 from abstain.runs.log_tasks import as_one_table
 from abstain.runs.refusals import with_refusals
@@ -94,11 +94,6 @@ def test_questions_again_are_named_and_counted(
     more = f"(and {times - 2} more; `abstain validate` lists them)"
     assert said.endswith(more) == (times > 2)
     assert ("more" in said) == (times > 2)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_another_answer_to_a_question_again_is_told(engine: Callable[[pl.DataFrame], Any]) -> None:
-    assert "'a' again, with another answer" in refused(engine(rows(("a", "x"), ("a", "y"))))
 
 
 def judged(*frames: Any) -> Any:
@@ -304,9 +299,13 @@ def test_grades_are_looked_up_whatever_their_writing(word: str, folded: str) -> 
 
 
 def test_rows_without_ids_are_known_by_their_place_from_1() -> None:
-    frame = pl.DataFrame({"run": ["a", "b", "a"], "outcome": ["right", "wrong", "wrong"]})
-    own = numbered(judge_rows([read_responses(frame, judged=True)], {}))
-    assert own.gold.frame["question"].to_list() == ["000000001", "000000002"]
+    outcomes = ["right", "wrong", "wrong", "right"]
+    frame = pl.DataFrame({"run": ["a", "b", "a", "b"], "outcome": outcomes})
+    own = ab.read_judged(frame).outcomes()
+    assert own.rows_by_key(["run", "question"], unique=True).keys() == {
+        (run, f"00000000{place}") for run in "ab" for place in (1, 2)
+    }
+    assert own.sort("run", "question")["outcome"].to_list() == ["right", "wrong", "wrong", "right"]
 
 
 # ------------------------------------------------------------------------------- columns
@@ -338,23 +337,6 @@ def test_words_that_are_given_are_grades_too() -> None:
     assert "grade" not in recognised(own, ("grade",)).columns
     given = {"good": "right", "bad": "wrong"}
     assert "grade" in recognised(own, ("grade",), given).columns
-
-
-@pytest.mark.parametrize(
-    ("values", "read"),
-    [
-        ([0.0, 1.0], True),
-        ([0.5, 1.01], False),
-        ([-0.01, 0.5], False),
-        ([0.5, None], True),
-        (["0.5", ""], True),
-        (["0.5", "x"], False),
-        ([True, False], False),
-    ],
-)
-def test_p_is_a_confidence_where_it_holds_shares(values: list[Any], read: bool) -> None:
-    own = recognised(table(question=["1", "2"], p=values), ("confidence",))
-    assert ("confidence" in own.columns) is read
 
 
 def test_two_names_for_one_thing_are_asked_about() -> None:

@@ -183,7 +183,7 @@ def write(folder: Path, group: str, name: str, value: str, text: str) -> None:
 
 FEATURE = """
 from abstain.registry import Feature
-FEATURE = Feature(name="{name}", help="x", guide="x", package="odd", command="c:c", {more})
+FEATURE = Feature(name="{name}", help="x", package="odd", command="c:c", {more})
 """
 BROKEN = {
     "raises": ("abstain.features", "odd", "1 / 0", "ZeroDivisionError: division by zero"),
@@ -250,7 +250,7 @@ def test_two_plug_ins_of_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_command_of_two_packages_is_that_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    feature = registry.Feature(name="odd", help="", guide="", command="x:x")
+    feature = registry.Feature(name="odd", help="", command="x:x")
     point = SimpleNamespace(name="odd", value="x:x", group=registry.HOME, dist=None)
     first, second = entry_points.Plugin(point), entry_points.Plugin(point)
     loaded = entry_points.Loaded({"odd": feature}, {first: "odd"}, {second: "there are two"})

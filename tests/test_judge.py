@@ -107,10 +107,9 @@ def test_unreadable_policies(policy: list[str], said: tuple[str, ...]) -> None:
 
 
 def test_ways_to_give_a_policy() -> None:
-    wanted = ab.Policy.parse(["error=wrong"]).effects
+    wanted = ab.Policy.of(["error=wrong"]).effects
     assert ab.Policy.of({"error": "wrong"}).effects == wanted
     assert ab.Policy.of("ERROR = Wrong").effects == wanted
-    assert ab.Policy.of(ab.Policy.parse(["error=wrong"])).effects == wanted
     assert wanted[Why.ERROR] is Effect.WRONG
 
 
@@ -227,10 +226,8 @@ def test_the_first_of_very_many_faults_is_the_first_in_the_file(here: Here) -> N
     says(said, "run.csv:2", "'x0'", "19,999")
 
 
-@pytest.mark.parametrize(
-    ("again", "how"), [("q1,a", "the same answer"), ("q1,b", "another answer")]
-)
-def test_a_question_twice_names_both_lines(here: Here, again: str, how: str) -> None:
+@pytest.mark.parametrize("again", ["q1,a", "q1,b"])
+def test_a_question_twice_names_both_lines(here: Here, again: str) -> None:
     here.write("gold.csv", GOLD)
     here.write("run.csv", f"question,answer\nq1,a\nq2,b\n{again}\n")
     says(
@@ -238,7 +235,6 @@ def test_a_question_twice_names_both_lines(here: Here, again: str, how: str) -> 
         "run.csv:4",
         "'run'",
         "'q1'",
-        f"{how}",
         "run.csv:2",
     )
     here.write("gold2.csv", GOLD + "q1,b,x\n")
@@ -352,24 +348,28 @@ def test_by_position(tmp_path: Path, match: Match) -> None:
     )
     answers = [f"a{i}" if i % 3 == 0 else "x" if i % 3 == 1 else "" for i in range(n)]
     run = pl.DataFrame({"answer": answers}).with_columns(run=pl.lit("one"))
-    both = pl.concat([run, run.with_columns(run=pl.lit("two")).head(3_000)])
+    both = pl.concat([run, run[::-1].with_columns(run=pl.lit("two"))])
     mixed = both.with_columns(pl.int_range(pl.len()).over("run").alias("at")).sort(
         "at", "run", maintain_order=True
     )
     path = tmp_path / "runs.csv"
     mixed.drop("at").write_csv(path)
+    backwards = list(zip(answers[::-1], gold["correct"], strict=True))
+    slow = [sum(a == right for a, right in backwards), 0, 0, 0, answers.count("")]
+    slow[1] = n - slow[0] - slow[4]
     result = ab.score(gold, path, align="position", match=match)
     assert counts_of(result) == {
         "one": (1667, 1667, 0, 0, 1666),
-        "two": (1000, 1000, 0, 0, 3000),
+        "two": tuple(slow),
     }
 
 
-def test_by_position_refuses_rows_too_many(here: Here) -> None:
+def test_by_position_takes_a_row_for_each_question(here: Here) -> None:
     here.write("gold.csv", GOLD)
-    here.write("run.csv", RUN + "q5,a\n")
-    line = here.refuses("score", "gold.csv", "run.csv", "--align", "position")
-    says(line, "run.csv:6", "4")
+    for rows, text in ((5, RUN + "q5,a\n"), (3, RUN.rsplit("\n", 2)[0])):
+        here.write("run.csv", text)
+        line = here.refuses("score", "gold.csv", "run.csv", "--align", "position")
+        says(line, "run.csv", "'run'", str(rows), "4")
 
 
 # --------------------------------------------------------------------------------- run names
@@ -391,7 +391,7 @@ def test_runs_of_the_same_folder_and_stem_are_told_apart(here: Here) -> None:
     for year in ("2012", "2013"):
         here.write(f"{year}/en/run.csv", RUN)
     result = ab.score("gold.csv", ["2012/en/run.csv", "2013/en/run.csv"])
-    assert [row.run for row in result.rows] == ["2012/en/run", "2013/en/run"]
+    assert [row.run for row in result.rows] == ["2012/run", "2013/run"]
     assert "two runs are called" in here.refuses("score", "gold.csv", *["./2012/en/run.csv"] * 2)
     assert "two runs are called" in here.refuses(
         "score", "gold.csv", "2012/en/run.csv", "./2012/en/run.csv"

@@ -191,7 +191,6 @@ def test_rows_without_a_grade_are_refused_as_they_are_read() -> None:
 
 
 def test_a_count_of_blanks_has_a_name() -> None:
-    with pytest.raises(ab.UsageError) as caught:
-        ab.Counts(134, 28, 38)
-    assert "Counts(134, 28, unsplit=38)" in str(caught.value)
+    with pytest.raises(TypeError):
+        ab.Counts(134, 28, 38)  # type: ignore[call-arg]
     assert ab.Counts.of([134, 28, 0, 0, 0, 38]) == ab.Counts(134, 28, unsplit=38)

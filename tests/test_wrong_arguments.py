@@ -82,7 +82,7 @@ def test_every_measure_goes_to_another_process_and_back(name: str) -> None:
 
 
 def test_policies_readings_counts_and_functions_go_to_another_process_and_back() -> None:
-    policy = ab.Policy.parse(["error=wrong"])
+    policy = ab.Policy.of(["error=wrong"])
     assert there_and_back(policy) == policy
     reading = ab.Reading.of(policy=policy, match="text", columns={"question": "id"})
     assert there_and_back(reading) == reading

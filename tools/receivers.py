@@ -24,7 +24,7 @@ from typing import Any
 
 from abstain.features.season import intake
 from abstain.features.season.intake import receive
-from abstain.runs import ledger
+from abstain.runs import season as ledger
 from abstain.runs.season import read_season
 
 QUESTIONS = 40

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from abstain.features.editions.analysis import (
     Campaign,
     Means,
-    QuestionShares,
     best_rows,
     changes_of,
 )
@@ -64,10 +64,10 @@ class Cell:
             teams=[str(team) for team in teams],
             languages=[""] * len(teams),
             counts=CountsArray(counts.astype(np.float64)),
-            baselines={},
-            slices={},
             measure=self.name,
-            asked=QuestionShares((codes == 0).mean(axis=0), blank.mean(axis=0), tests),
+            asked=pl.DataFrame(
+                {"right": (codes == 0).mean(axis=0), "blank": blank.mean(axis=0), "cluster": tests}
+            ),
         )
 
     def measured(self, samples: int, seed: list[int]) -> str:
@@ -78,8 +78,9 @@ class Cell:
             found = []
             for _ in some:
                 both = [self.edition(generator, at, at * lift) for at in range(2)]
-                means = [Means.of(own, chosen, best_rows(own, chosen)) for own in both]
-                changes = changes_of(both, means, chosen, 1 - LEVEL)
+                best = [best_rows(own, chosen, range(len(own.runs))) for own in both]
+                means = {o.name: Means.of(o, chosen, b) for o, b in zip(both, best, strict=True)}
+                changes = changes_of(means, chosen, 1 - LEVEL)
                 change = next(own for own in changes if own.what == self.what)
                 found.append(np.nan if change.p_value is None else change.p_value)
             return np.array(found)

@@ -33,7 +33,7 @@ from abstain.features.refusals.analysis import refusals as refusals
 from abstain.features.score.result import ScoreResult as ScoreResult
 from abstain.features.score.several import SeveralResult as SeveralResult
 from abstain.features.season.intake import receive as receive
-from abstain.features.season.seal import seal as seal
+from abstain.features.season.intake import seal as seal
 from abstain.features.targets.analysis import targets as targets
 from abstain.features.targets.result import TargetsResult as TargetsResult
 from abstain.features.tasks.analysis import tasks as tasks

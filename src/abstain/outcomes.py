@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import enum
-import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from abstain.errors import UsageError, check_name
@@ -75,8 +74,32 @@ class Effect(enum.StrEnum):
     """The command stops and says so: nothing is decided silently."""
 
 
+class _Numbers:
+    """Numbers by name, each from 0 to `MOST`."""
+
+    __slots__: Any = ()
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value: Any = getattr(self, name)
+            if getattr(value, "ndim", None) == 0:  # a number of numpy's
+                value = value.item()
+                object.__setattr__(self, name, value)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise UsageError(
+                    f"{name} must be a number (got {value!r}); for arrays of counts use CountsArray"
+                )
+            if not 0 <= value <= MOST:
+                raise UsageError(f"{name} must be from 0 to 2^53")
+
+    @classmethod
+    def of(cls, numbers: Iterable[Any]) -> Self:
+        """From numbers in the order of the fields; those left out at the end are 0."""
+        return cls(**dict(zip(cls.__slots__, numbers, strict=False)))
+
+
 @dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(_Numbers):
     """How many questions had each outcome.
 
     `unsplit` counts the unanswered ones for which it is unknown whether a candidate was right.
@@ -89,6 +112,7 @@ class Counts:
 
     right: float = 0
     wrong: float = 0
+    _: KW_ONLY
     unanswered_right: float = 0
     unanswered_wrong: float = 0
     unanswered_empty: float = 0
@@ -108,32 +132,6 @@ class Counts:
     def unanswered(self) -> float:
         """The blanks, whatever their candidate."""
         return self.unanswered_right + self.unanswered_wrong + self.unanswered_empty + self.unsplit
-
-    def __new__(cls, *numbers: Any, **named: Any) -> Counts:
-        if len(numbers) > 2:
-            blank = f"{numbers[0]}, {numbers[1]}, unsplit={numbers[2]}"
-            kinds = ", ".join(OUTCOMES[2:])
-            raise UsageError(f"count blanks by keyword: Counts({blank}), or by candidate: {kinds}")
-        return object.__new__(cls)
-
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            value: Any = getattr(self, item.name)
-            if getattr(value, "ndim", None) == 0:  # a number of numpy's
-                value = value.item()
-                object.__setattr__(self, item.name, value)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise UsageError(
-                    f"{item.name} must be a number (got {value!r}); "
-                    "for arrays of counts use CountsArray"
-                )
-            if not 0 <= value <= MOST:
-                raise UsageError(f"{item.name} must be from 0 to 2^53")
-
-    @classmethod
-    def of(cls, numbers: Iterable[Any]) -> Counts:
-        """Counts from numbers in the order of the fields; those left out at the end are 0."""
-        return cls(**dict(zip(cls.__slots__, numbers, strict=False)))
 
     def to_dict(self) -> dict[str, float | None]:
         """The count of each outcome.
@@ -162,7 +160,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
+class Decisions(_Numbers):
     """What a run did where an answer was due, and where declining was.
 
     >>> Decisions(right=5, wrong=1, wrongly_declined=2, wrongly_answered=1, rightly_declined=3).n
@@ -179,14 +177,6 @@ class Decisions:
     """Questions that cannot be answered, answered: under-refusal."""
     rightly_declined: float = 0
     """Questions that cannot be answered, declined."""
-
-    def __post_init__(self) -> None:
-        Counts.__post_init__(self)  # type: ignore[arg-type]
-
-    @classmethod
-    def of(cls, numbers: Iterable[Any]) -> Decisions:
-        """Decisions from numbers in the order of `DECISIONS`."""
-        return cls(*itertools.islice(numbers, len(DECISIONS)))
 
     @property
     def n(self) -> float:
@@ -226,8 +216,8 @@ class CountsArray:
 
     def __post_init__(self) -> None:
         shape = getattr(self.table, "shape", ())
-        if not shape or shape[-1] != len(fields(Counts)):
-            raise UsageError(f"the last axis must hold {len(fields(Counts))} counts (got {shape})")
+        if not shape or shape[-1] != len(COUNTED):
+            raise UsageError(f"the last axis must hold {len(COUNTED)} counts (got {shape})")
         wide = {"b": "int64", "i": "int64", "u": "int64", "f": "float64"}.get(self.table.dtype.kind)
         if wide is None:
             raise UsageError(f"counts must be numbers (got {self.table.dtype})")
@@ -238,10 +228,10 @@ class CountsArray:
     def of(cls, items: Iterable[Any]) -> Self:
         import numpy as np
 
-        names, width = [f.name for f in fields(cls.ONE)], len(fields(Counts))
+        names = cls.ONE.__slots__
         rows = [[getattr(item, name) for name in names] for item in items]
         table = np.array(rows).reshape(len(rows), len(names))
-        return cls(np.pad(table, ((0, 0), (0, width - len(names)))))
+        return cls(np.pad(table, ((0, 0), (0, len(COUNTED) - len(names)))))
 
     def __len__(self) -> int:
         return len(self.table)
@@ -370,7 +360,7 @@ def stated_effects(values: Mapping[str, str] | Iterable[str] | None) -> dict[Why
 class Policy:
     """A mapping from each reason for a blank to its effect.
 
-    >>> Policy.parse(["error=excluded"]).effects[Why.ERROR]
+    >>> Policy.of(["error=excluded"]).effects[Why.ERROR]
     <Effect.EXCLUDED: 'excluded'>
     """
 
@@ -379,27 +369,20 @@ class Policy:
     """What declining an unanswerable question counts as; None: not stated, so a blank."""
 
     @classmethod
-    def of(cls, values: Policy | Mapping[str, str] | Iterable[str] | None) -> Policy:
-        """A policy from any accepted form: a policy, a mapping, `kind=effect` texts or None."""
-        return values if isinstance(values, Policy) else cls.parse(values)
-
-    @classmethod
-    def parse(cls, values: Mapping[str, str] | Iterable[str] | None) -> Policy:
-        """A policy from `kind=effect` texts; reasons that they do not name keep their default."""
+    def of(cls, values: Mapping[str, str] | Iterable[str] | None) -> Policy:
+        """A policy from a mapping or `kind=effect` texts; other reasons keep their default."""
         return cls({**DEFAULT_EFFECTS, **stated_effects(values)})
 
     def outcomes(self, excluded: int) -> IntArray:
         """Lookup table from kind code to index in `COUNTED`; `excluded` where there is none."""
         import numpy as np
 
-        ends = [RIGHT, WRONG]
-        for why in Why:
-            effect = self.effects[why]
-            if effect is Effect.UNANSWERED:
-                ends += range(2, 2 + len(CANDIDATES))
-            else:
-                ends += [WRONG if effect is Effect.WRONG else excluded] * len(CANDIDATES)
-        both = np.array([[*ends, RIGHT]] * len(SIDES))
+        blanks = range(2, 2 + len(CANDIDATES))
+        ends = {Effect.UNANSWERED: [*blanks], Effect.WRONG: [WRONG] * len(blanks)}
+        become = [
+            end for why in Why for end in ends.get(self.effects[why], [excluded] * len(blanks))
+        ]
+        both = np.array([[RIGHT, WRONG, *become, RIGHT]] * len(SIDES))
         if self.credits_declining:
             both[1, DECLINES] = RIGHT if self.unanswerable == "right" else WRONG
             both[1, WITHHELD] = WRONG

@@ -59,43 +59,29 @@ class ReadingOptions(TypedDict, total=False):
 class Reading(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, repr_omit_defaults=True
 ):
-    """How input is read and judged.
+    """How input is read and judged, by the arguments of `read`.
 
     >>> Reading.of(policy={"missing": "wrong"}, match="text")
     Reading(policy={'missing': 'wrong'}, match='text')
     """
 
     format: str | None = None
-    """A table format or a tool's log; None: detected by the first bytes and the file name."""
     pick: dict[str, str] = {}
-    """What to pick of a tool's log, such as {"filter": "strict-match"}."""
     columns: dict[str, str] = {}
-    """Known name to actual name; the prefix `gold:` or `run:` restricts it to one side."""
     policy: dict[str, str] = {}
-    """What kinds of blanks become; the others keep their default."""
     unanswerable: Unanswerable | None = None
-    """What declining an unanswerable question counts as; None: right where a column says which
-    questions those are, else a blank."""
     match: Match = "id"
-    """How an answer is compared with the gold."""
     align: Align = "id"
-    """How responses are paired with questions."""
     detect_refusals: tuple[str, ...] = ()
-    """Languages in which refusals are looked for."""
     refusal_pattern: tuple[str, ...] = ()
-    """Regular expressions of a caller by which texts decline, whatever the case of letters."""
     grades: dict[str, str] = {}
     """What unusual grades of judged rows mean."""
     partial: str | None = None
     """The scale of grades that are the share right of an answer: 0-1, 1-5, crag; None: none are."""
     cluster: str | None = None
-    """The attribute whose values make clusters."""
     engine: EngineName | None = None
-    """The engine that reads and counts files (default: polars)."""
     master: str | None = None
-    """Where Spark runs."""
     names: tuple[str, ...] = ()
-    """Names for the runs, in order; empty: their names in the files."""
     corrections: dict[str, str] = {}
     """Questions that were corrected after submission, each to `everyone`, `none` or its new key;
     before they are read, also tables of them, each to an empty text."""

@@ -33,8 +33,6 @@ class Feature(Struct, frozen=True, kw_only=True):
     """Its folder, and its command."""
     help: str
     """What its command does, in one line."""
-    guide: str
-    """The page of the manual that shows it at work."""
     command: str
     methods: dict[str, str] = {}
     """Methods to attach to classes: `Evaluation.score` to the function that implements it.
@@ -59,7 +57,6 @@ FEATURES = (
     Feature(
         name="score",
         help="Score runs against a gold.",
-        guide="scoring.md",
         command="command:score",
         methods={"Evaluation.score": "analysis:score", "Evaluation.several": "several:several"},
         shortcuts={"score": "Evaluation.score", "several": "Evaluation.several"},
@@ -71,7 +68,6 @@ FEATURES = (
     Feature(
         name="decisions",
         help="Show whether runs answered where an answer was due.",
-        guide="decisions.md",
         command="command:decisions",
         methods={"Evaluation.decisions": "analysis:decisions"},
         shortcuts={"decisions": "Evaluation.decisions"},
@@ -80,7 +76,6 @@ FEATURES = (
     Feature(
         name="validate",
         help="Check runs before they are scored.",
-        guide="campaign.md",
         command="command:validate",
         methods={"Evaluation.validate": "analysis:validate"},
         functions={"validate": "analysis:validate_files"},
@@ -89,21 +84,18 @@ FEATURES = (
     Feature(
         name="testset",
         help="Write what participants may see of a gold.",
-        guide="testset.md",
         command="command:testset",
         functions={"testset": "analysis:testset"},
     ),
     Feature(
         name="baseline",
         help="Write a reference run: random, first, blank…",
-        guide="campaign.md",
         command="command:baseline",
         functions={"baseline": "analysis:baseline"},
     ),
     Feature(
         name="campaign",
         help="Write every table of an overview paper.",
-        guide="campaign.md",
         command="command:campaign",
         methods={"Evaluation.campaign": "analysis:campaign"},
         functions={"campaign": "analysis:campaign_of_files"},
@@ -112,7 +104,6 @@ FEATURES = (
     Feature(
         name="receive",
         help="Keep submissions, with a receipt for each.",
-        guide="season.md",
         package="abstain.features.season",
         command="command:receive",
         functions={"receive": "intake:receive"},
@@ -120,15 +111,13 @@ FEATURES = (
     Feature(
         name="seal",
         help="Commit to a gold before it is public.",
-        guide="season.md",
         package="abstain.features.season",
         command="command:seal",
-        functions={"seal": "seal:seal"},
+        functions={"seal": "intake:seal"},
     ),
     Feature(
         name="rank",
         help="Score rankings that may stop early.",
-        guide="rank.md",
         command="command:rank",
         methods={"Rankings.score": "analysis:rank", "Rankings.truncation": "truncation:truncation"},
         shortcuts={"rank": "Rankings.score"},
@@ -140,14 +129,12 @@ FEATURES = (
     Feature(
         name="trec_eval",
         help="Answer as trec_eval does, byte for byte.",
-        guide="coming-from/trec_eval.md",
         command="command:trec_eval",
         functions={"trec_eval": "analysis:trec_eval"},
     ),
     Feature(
         name="cut",
         help="Choose where a ranking stops.",
-        guide="cut.md",
         command="command:cut",
         methods={"Rankings.cut": "analysis:cut"},
         shortcuts={"cut": "Rankings.cut"},
@@ -156,7 +143,6 @@ FEATURES = (
     Feature(
         name="curve",
         help="Show how runs score at every threshold of their confidence.",
-        guide="confidence.md",
         command="command:curve",
         methods={
             "Evaluation.curve": "analysis:curve",
@@ -171,7 +157,6 @@ FEATURES = (
     Feature(
         name="tune",
         help="Choose the threshold to abstain at.",
-        guide="confidence.md",
         command="command:tune",
         methods={"Evaluation.tune": "analysis:tune"},
         shortcuts={"tune": "Evaluation.tune"},
@@ -180,7 +165,6 @@ FEATURES = (
     Feature(
         name="targets",
         help="Show whether a model heeds what an error costs.",
-        guide="targets.md",
         command="command:targets",
         functions={"targets": "analysis:targets"},
         results={"targets": ("result:TargetsResult", "result:View")},
@@ -188,7 +172,6 @@ FEATURES = (
     Feature(
         name="cascade",
         help="Ask a small model first, a larger one where it is not sure.",
-        guide="cascade.md",
         command="command:cascade",
         functions={"cascade": "analysis:cascade"},
         results={"cascade": ("result:CascadeResult", "result:View")},
@@ -196,7 +179,6 @@ FEATURES = (
     Feature(
         name="compare",
         help="Test whether runs differ.",
-        guide="compare.md",
         command="command:compare",
         methods={
             "Evaluation.compare": "analysis:compare",
@@ -209,7 +191,6 @@ FEATURES = (
     Feature(
         name="meta",
         help="Evaluate measures: stability, sensitivity, power, agreement.",
-        guide="meta.md",
         command="command:meta",
         methods={
             "Evaluation.meta": "analysis:meta",
@@ -222,13 +203,11 @@ FEATURES = (
     Feature(
         name="report",
         help="Make one HTML page of a saved result.",
-        guide="report.md",
         command="command:report",
     ),
     Feature(
         name="audit",
         help="Check the arithmetic of a published table.",
-        guide="audit.md",
         command="command:audit",
         functions={"audit": "analysis:audit"},
         results={"audit": ("result:AuditResult", "result:View")},
@@ -236,14 +215,12 @@ FEATURES = (
     Feature(
         name="convert",
         help="Convert a table to another format.",
-        guide="formats.md",
         command="command:convert",
         functions={"convert": "analysis:convert"},
     ),
     Feature(
         name="refusals",
         help="Find responses whose text declines to answer.",
-        guide="logs.md",
         command="command:refusals",
         functions={"refusals": "analysis:refusals"},
         results={"refusals": ("analysis:RefusalsResult", "analysis:View")},
@@ -251,48 +228,41 @@ FEATURES = (
     Feature(
         name="measures",
         help="List the measures.",
-        guide="reference/measures.md",
         command="command:measures",
     ),
     Feature(
         name="explain",
         help="Explain one measure.",
-        guide="reference/measures.md",
         command="command:explain",
         functions={"explain": "card:explain"},
     ),
     Feature(
         name="tasks",
         help="Write tasks for a harness that asks models.",
-        guide="integrations/lm-eval.md",
         command="command:tasks",
         functions={"tasks": "analysis:tasks"},
     ),
     Feature(
         name="plugins",
         help="List what other packages add.",
-        guide="extending.md",
         command="command:plugins",
         functions={"plugins": "analysis:plugins"},
     ),
     Feature(
         name="demo",
         help="Run the bundled example.",
-        guide="demo.md",
         command="command:demo",
         functions={"demo": "analysis:demo"},
     ),
     Feature(
         name="bundle",
         help="Make what Codabench, EvalAI or TIRA needs to host a season.",
-        guide="coming-from/codabench.md",
         command="command:bundle",
         functions={"bundle": "analysis:bundle"},
     ),
     Feature(
         name="editions",
         help="Compare this year's campaign with earlier ones.",
-        guide="campaign.md",
         command="command:editions",
         functions={"editions": "analysis:editions"},
         results={"editions": ("result:EditionsResult", "result:View")},

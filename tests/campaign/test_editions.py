@@ -115,7 +115,6 @@ def test_a_change_is_found_where_there_is_one_and_rarely_where_there_is_none() -
     from abstain.features.editions.analysis import (
         Campaign,
         Means,
-        QuestionShares,
         best_rows,
         changes_of,
     )
@@ -134,16 +133,26 @@ def test_a_change_is_found_where_there_is_one_and_rarely_where_there_is_none() -
         table[:, 0], table[:, 1] = right.sum(axis=1), (~right).sum(axis=1)
         names = [str(n) for n in range(len(right))]
         clusters = np.arange(tests).repeat(size)
-        asked = QuestionShares(right.mean(axis=0), np.zeros(right.shape[1]), clusters)
+        shares = {"right": right.mean(axis=0), "blank": np.zeros(right.shape[1])}
         whose = [str(n // each) for n in range(len(right))]
         return Campaign(
-            "x", names, whose, names, CountsArray(table), {}, {}, "accuracy", asked=asked
+            name="x",
+            measure="accuracy",
+            runs=names,
+            teams=whose,
+            languages=names,
+            counts=CountsArray(table),
+            asked=pl.DataFrame(shares | {"cluster": clusters}),
         )
 
     def p(shift: float) -> float:
         a, b = year(), year(shift)
-        means = [Means.of(own, chosen, best_rows(own, chosen)) for own in (a, b)]
-        value = changes_of([a, b], means, chosen, 0.95)[0].p_value
+        every = range(len(a.runs))
+        means = {
+            name: Means.of(own, chosen, best_rows(own, chosen, every))
+            for name, own in (("a", a), ("b", b))
+        }
+        value = changes_of(means, chosen, 0.95)[0].p_value
         assert value is not None
         return value
 

@@ -30,8 +30,7 @@ BASE = {"a": 5 / 8 * (1 + 2 / 8), "b": 3 / 8}
 
 OTHERS = {"rank", "trec_eval", "baseline", "report", "audit", "convert", "refusals"}
 OTHERS |= {"measures", "explain", "demo", "editions", "cut", "decisions", "plugins", "tasks"}
-OTHERS |= {"receive", "seal"}
-OTHERS |= {"testset"}
+OTHERS |= {"receive", "seal", "testset", "bundle"}
 """Commands that judge no responses to questions (test_every_option_elsewhere.py has those), or need
 marks that these files lack (tests/decisions has `decisions`)."""
 

@@ -134,6 +134,7 @@ PIPED = {
     "plugins": ("",),
     "receive": ("odd.csv --team a --into .", "--list --into ."),
     "seal": ("gold.csv",),
+    "bundle": ("codabench . -o task.zip",),
     "tasks": ("lm-eval -o written",),
     "demo": ("-o demo",),
     "editions": ("2013=scores.json 2014=scores.json",),
@@ -142,6 +143,7 @@ PIPED = {
 ALONE = (
     *("measures", "explain", "demo", "baseline", "testset", "audit", "refusals", "rank"),
     *("trec_eval", "cut", "editions", "plugins", "tasks", "receive", "seal"),
+    "bundle",
 )
 
 

@@ -95,10 +95,11 @@ def test_judged_rows_need_no_gold(here: Here) -> None:
     assert judged(frame).pairs[0].p == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_run_in_two_judged_tables_is_refused(here: Here) -> None:
+def test_a_question_in_two_judged_tables_is_refused(here: Here) -> None:
     for name in ("x.csv", "y.csv"):
         here.write(name, "run,question,grade\na,q1,CORRECT\nb,q1,INCORRECT\n")
-    assert "is in two tables" in here.refuses("compare", "--judged", "x.csv", "y.csv")
+    refused = here.refuses("compare", "--judged", "x.csv", "y.csv")
+    assert "y.csv:2: run 'a' has question 'q1' again (first: x.csv:2)" in refused
 
 
 def test_tests_by_name(two: Here, monkeypatch: pytest.MonkeyPatch) -> None:

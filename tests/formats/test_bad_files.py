@@ -122,17 +122,21 @@ BAD: dict[str, tuple[str, str | bytes, str]] = {
     "broken json": (
         "run.jsonl",
         '{"question":"q1","answer":"a"}\n{"question": "q2", \n',
-        "run.jsonl:2: is not JSON",
+        "run.jsonl:2: is not complete JSON",
     ),
-    "json number": ("run.jsonl", '{"question":"q1","answer":"a"}\n3\n', "run.jsonl:2: expected a"),
+    "json number": (
+        "run.jsonl",
+        '{"question":"q1","answer":"a"}\n3\n',
+        "run.jsonl:2: is not a JSON object",
+    ),
     "json not utf-8": ("run.jsonl", b'{"question":"q1","answer":"\xff"}\n', "run.jsonl:1: is not"),
-    "deep json": ("run.jsonl", '{"a":' + "[" * 100_000 + "\n", "run.jsonl:1: is not JSON"),
+    "deep json": ("run.jsonl", '{"a":' + "[" * 100_000 + "\n", "run.jsonl:1: is not complete JSON"),
     "json that takes our column": (
         "run.jsonl",
         '{"question":"q1","answer":"a","__row":1}\n',
         "run.jsonl: a column may not be called __row",
     ),
-    "csv called jsonl": ("run.jsonl", RUN, "run.jsonl:1: is not JSON"),
+    "csv called jsonl": ("run.jsonl", RUN, "run.jsonl:1: is not complete JSON"),
     "csv called parquet": ("run.parquet", RUN, "run.parquet: cannot be read: parquet"),
     "truncated gzip": (
         "run.csv.gz",

@@ -130,7 +130,7 @@ def test_each_reason_and_candidate_has_a_kind_of_its_own() -> None:
 
 
 def test_what_a_policy_makes_of_every_kind() -> None:
-    policy = Policy.parse(["error=excluded", "unscored=unanswered"])
+    policy = Policy.of(["error=excluded", "unscored=unanswered"])
     left = {Why.DECLINED, Why.EMPTY, Why.MISSING, Why.UNSCORED}
     wrong = {Why.UNPARSEABLE, Why.LIMIT}
     one_side = [0, 1]
@@ -163,8 +163,8 @@ def test_what_each_way_makes_of_unanswerable_questions(
     way: Any, declined: int | None, withheld: int
 ) -> None:
     """Only declining and the answer that was withheld change; the other side never does."""
-    plain = Policy.parse(["empty=wrong"]).outcomes(excluded=9)
-    ends = dataclasses.replace(Policy.parse(["empty=wrong"]), unanswerable=way).outcomes(excluded=9)
+    plain = Policy.of(["empty=wrong"]).outcomes(excluded=9)
+    ends = dataclasses.replace(Policy.of(["empty=wrong"]), unanswerable=way).outcomes(excluded=9)
     assert ends[:KINDS].tolist() == plain[:KINDS].tolist()
     expected = plain[:KINDS].copy()
     expected[WITHHELD] = withheld
@@ -192,9 +192,8 @@ def test_what_a_caller_may_say_of_blanks() -> None:
     assert stated_effects({"error": "wrong"}) == wrong
     with refuses(UsageError, "3"):
         stated_effects(3)  # type: ignore[arg-type]
-    own = Policy.parse([" Error = Wrong ", "error=wrong"])
+    own = Policy.of([" Error = Wrong ", "error=wrong"])
     assert own.effects[Why.ERROR] is Effect.WRONG
-    assert Policy.of(own) is own
     assert pickle.loads(pickle.dumps(own)).to_dict() == own.to_dict()
     assert own.to_dict()["limit"] == "wrong"
     for texts, said in (
@@ -204,7 +203,7 @@ def test_what_a_caller_may_say_of_blanks() -> None:
         (["error=right"], "right"),
     ):
         with pytest.raises(UsageError, match=said):
-            Policy.parse(texts)
+            Policy.of(texts)
 
 
 def test_a_score_that_does_not_exist_knows_why() -> None:

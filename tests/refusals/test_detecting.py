@@ -59,7 +59,7 @@ def test_a_pattern_of_ones_own(here: Here) -> None:
     says(here.refuses(*ask, "a(?=b)"), "look-around")
     says(here.refuses(*ask, "a" * 1001), "1,000")
     says(here.refuses(*ask, "(a{999}){999}"), "--refusal-pattern")
-    says(here.refuses(*ask, "x", "--engine", "duckdb"), "--refusal-pattern")
+    says(here.refuses(*ask, "x", "--engine", "duckdb"), "polars")
     frame = pl.DataFrame({"question": ["q1"], "answer": ["Ask the help desk"]})
     gold = pl.DataFrame({"question": ["q1"], "correct": ["a"]})
     read = ab.read(gold, frame, refusal_pattern=["help desk", "x"])

@@ -13,8 +13,8 @@ import pytest
 import abstain as ab
 from abstain.cli import run
 from abstain.errors import InputError, UsageError
+from abstain.features.campaign.blind import published
 from abstain.features.campaign.overview import Overview
-from abstain.features.campaign.public import published
 from abstain.features.campaign.summary import sentences
 from abstain.features.campaign.view import write_campaign
 from tests.campaign.asked import overview

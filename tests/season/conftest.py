@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from abstain.runs.ledger import Receipt
+from abstain.runs.season import Receipt
 from tests.campaign.season import Season as Made
 from tests.helpers import Here, Said
 

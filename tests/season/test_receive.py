@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import abstain as ab
-from abstain.runs.ledger import as_time
+from abstain.runs.season import as_time
 from tests.campaign.season import faults, zipped
 from tests.helpers import ROOT
 from tests.season.conftest import DEADLINE, EARLY, LATE, Organiser

@@ -10,8 +10,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstain.runs.ledger import Receipt, with_states
-from abstain.runs.season import Settings
+from abstain.runs.season import Receipt, Settings, with_states
 
 DEADLINE = datetime.fromisoformat("2013-05-02T12:00:00Z")
 

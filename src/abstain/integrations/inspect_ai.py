@@ -20,10 +20,9 @@ from inspect_ai.solver import TaskState
 
 from abstain.measures import measure
 from abstain.outcomes import UNSPLIT
-from abstain.runs.answerable import MEANS_ANSWERABLE
 from abstain.runs.judge import NO, YES
 from abstain.runs.refusals import refuses
-from abstain.runs.usual_names import plain
+from abstain.runs.usual_names import MEANS_ANSWERABLE, plain
 from abstain.stats.delta_method import cells_of, one_run, standard_error
 
 WIDTH = 6

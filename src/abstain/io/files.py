@@ -141,7 +141,6 @@ class Opened:
         return io.BufferedReader(_Stream(_decompressed(self.raw(), self.packing, self.name)))
 
     def sha256(self, salt: bytes = b"") -> str:
-        """The SHA-256 of a salt and its bytes as they are."""
         import hashlib
 
         with read_errors(self.name), self.raw() as file:
@@ -270,8 +269,13 @@ def refuse_binary(opened: Opened) -> None:
         raise InputError(f"is UTF-16, expected UTF-8: {SAVE_AGAIN}", opened.name)
 
 
-def text_blocks(opened: Opened) -> Iterator[bytes]:
-    size = 0
+def line_end(text: bytes) -> int:
+    return text.rfind(b"\n") + 1
+
+
+def chunks_of(opened: Opened, end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
+    """The text of a file in chunks of whole records; `end` finds where the last whole one ends."""
+    size, held = 0, b""
     refuse_binary(opened)
     with read_errors(opened.name), opened.stream() as file:
         while block := file.read(MAX_LINE):
@@ -281,23 +285,13 @@ def text_blocks(opened: Opened) -> Iterator[bytes]:
             if len(block) == MAX_LINE and b"\n" not in block:
                 what = f"has a line of more than {MAX_LINE >> 20} MiB, expected a table"
                 raise InputError(what, opened.name)
-            yield block if size else block.removeprefix(BOM)
+            text = block if size else block.removeprefix(BOM)
             size += len(block)
-
-
-def line_end(text: bytes) -> int:
-    return text.rfind(b"\n") + 1
-
-
-def chunks_of(opened: Opened, end: Callable[[bytes], int] = line_end) -> Iterator[bytes]:
-    """The text of a file in chunks of whole records; `end` finds where the last whole one ends."""
-    held = b""
-    for block in text_blocks(opened):
-        for start in range(0, len(block), CHUNK):
-            held += block[start : start + CHUNK]
-            if whole_records := end(held) or (len(held) > 2 * MAX_LINE and len(held)):
-                yield held[:whole_records]
-                held = held[whole_records:]
+            for start in range(0, len(text), CHUNK):
+                held += text[start : start + CHUNK]
+                if whole_records := end(held) or (len(held) > 2 * MAX_LINE and len(held)):
+                    yield held[:whole_records]
+                    held = held[whole_records:]
     if held:
         yield held
 

@@ -34,7 +34,6 @@ def open_table(
     pick: Mapping[str, str] | None = None,
     may_be_empty: bool = False,
 ) -> Table:
-    """A table from a path or from any dataframe that narwhals knows, eager or lazy."""
     if isinstance(data, Table):
         return data
     if isinstance(data, (str, os.PathLike, Opened)):
@@ -169,7 +168,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "run": ("model", "system", "run_id", "model_name"),
     "question": ("id", "qid", "question_id", "sample_id", "doc_id", "example_id"),
     "answer": ("response", "output", "prediction", "completion"),
-    "confidence": ("conf", "prob", "probability", "p"),
+    "confidence": ("conf", "prob", "probability"),
     "grade": ("is_correct", "verdict", "judgement", "judgment", "correct", "label", "score"),
     "correct": ("target", "gold", "reference", "expected", "answer_key", "ground_truth"),
 }

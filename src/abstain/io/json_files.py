@@ -78,28 +78,22 @@ def _chunks(opened: Opened, kinds: Kinds, columns: Sequence[str]) -> Iterator[pl
 
 
 def _in_chunks(opened: Opened) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
-    before, decode = 0, msgspec.json.Decoder().decode
+    before, whole = 0, msgspec.json.Decoder(dict[str, Any]).decode
     for chunk in chunks_of(opened):
-        rows, some, problem = list[int](), list[dict[str, Any]](), ""
-        number = before
+        lines = chunk.split(b"\n")
+        rows = [at for at, line in enumerate(lines) if line and not line.isspace()]
         try:
-            for number, line in enumerate(chunk.split(b"\n"), before):
-                if line and not line.isspace():
-                    some.append(decode(line))
-                    rows.append(number)
-        except UnicodeDecodeError:
-            problem = NOT_UTF8
-        except (msgspec.DecodeError, RecursionError) as error:
-            problem = f"is not JSON: {reason_of(error)}"
-        for at, record in zip(rows, some, strict=True):
-            if not isinstance(record, dict):
-                number, problem = at, f"expected a JSON object, got {type(record).__name__}"
-                break
-        if problem:
-            raise InputError(problem, Place(opened.name, number + 1))
+            some = [whole(lines[at]) for at in rows]
+        except (UnicodeDecodeError, msgspec.DecodeError, RecursionError):  # which line, and why
+            places = [Place(opened.name, before + at + 1) for at in rows]
+            shape, what = dict[str, Any], "JSON object"
+            some = [
+                decode(lines[at], shape, place, what=what)
+                for at, place in zip(rows, places, strict=True)
+            ]
         if some:
-            yield rows, some
-        before += chunk.count(b"\n")
+            yield [before + at for at in rows], some
+        before += len(lines) - 1
 
 
 def decode(data: bytes | bytearray, shape: type[T], place: Place, *, what: str) -> T:
@@ -115,6 +109,8 @@ def decode(data: bytes | bytearray, shape: type[T], place: Place, *, what: str) 
     except msgspec.ValidationError as error:
         one = "an" if what[0] in "aeiouAEIOU" else "a"
         raise InputError(f"is not {one} {what} of a known structure: {error}", place) from None
+    except UnicodeDecodeError:
+        raise InputError(NOT_UTF8, place) from None
     except (ValueError, RecursionError, msgspec.DecodeError) as error:
         raise InputError(f"is not complete JSON: {reason_of(error)}", place) from None
 

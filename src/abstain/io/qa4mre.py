@@ -10,9 +10,9 @@ type declaration is refused, and with it every entity and every external referen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, groupby
+from itertools import compress
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -260,9 +260,6 @@ def _flat(element: _Element) -> str:
     return " ".join("".join(element.text).split())
 
 
-Row = Mapping[str, Any]
-
-
 def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
     """Write a run, which will have a name."""
     from abstain.io.frames import collect, into_lazy, text_columns
@@ -281,12 +278,20 @@ def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
         what = f"a QA4MRE file holds one run, but the table has {len(runs):,}"
         raise InputError(f"{what}; write one file per run", name)
     root = ElementTree.Element("output", _attributes(run_id=runs[0] if runs else None))
-    for test, row in _in_tests(frame, root):
+    topic = test = root
+    place: tuple[str | None, ...] = ()
+    for row in frame.iter_rows(named=True):
+        *levels, number = id_levels(row["question"])
+        if place[:1] != (levels[0],):
+            topic = ElementTree.SubElement(root, "topic", _attributes(t_id=levels[0]))
+        if place != tuple(levels):
+            test = ElementTree.SubElement(topic, "reading-test", _attributes(r_id=levels[1]))
+        place = tuple(levels)
         marked_no = (row.get("answered") or "").lower() in ("no", "false", "0", "n")
         answer = row["answer"]
         is_answered = answer and not marked_no and not row.get("why")
         attributes = _attributes(
-            q_id=id_levels(row["question"])[2],
+            q_id=number,
             answered="YES" if is_answered else "NO",
             **{extra: row.get(extra) for extra in RUN_EXTRAS},
         )
@@ -299,21 +304,6 @@ def write_qa4mre(frame: pl.DataFrame, path: Path, name: str) -> None:
         file.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
         tree.write(file, encoding="utf-8")
         file.write(b"\n")
-
-
-def _in_tests(
-    frame: pl.DataFrame, root: ElementTree.Element
-) -> Iterator[tuple[ElementTree.Element, Row]]:
-
-    def topic_of(row: Row) -> str | None:
-        return id_levels(row["question"])[0]
-
-    for t_id, in_topic in groupby(frame.iter_rows(named=True), topic_of):
-        topic = ElementTree.SubElement(root, "topic", _attributes(t_id=t_id))
-        for r_id, in_test in groupby(in_topic, lambda row: id_levels(row["question"])[1]):
-            test = ElementTree.SubElement(topic, "reading-test", _attributes(r_id=r_id))
-            for row in in_test:
-                yield test, row
 
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

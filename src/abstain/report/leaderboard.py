@@ -28,19 +28,17 @@ REWARDS = (
     *("accuracy", "credit(t=0.25)", "c@1", "F", "credit(t=0.5)", "credit(t=0.75)"),
     *("precision", "answer-all-bound"),
 )
-REWARDED = {
-    "measure": "a measure, by what it credits a blank",
-    "formula": "c, w, u: the shares right, wrong and blank",
-    "κ": "the credit for a blank, in right answers",
-    "p*": "the chance of being right above which answering pays",
-    "puts first": "the run with the best score by this measure",
-    "score": "its score",
-    "κ there": "κ for that run",
-    "p* there": "p* for that run",
-    "second": "the run that comes next",
-}
-"""The columns of the table of what measures reward, with what they mean."""
-SCORED = ("score", "κ there", "p* there")
+REWARDED = [
+    Column("measure", means="a measure, by what it credits a blank"),
+    Column("formula", means="c, w, u: the shares right, wrong and blank"),
+    Column("κ", means="the credit for a blank, in right answers"),
+    Column("p*", means="the chance of being right above which answering pays"),
+    Column("puts first", means="the run with the best score by this measure"),
+    Column("score", "score", means="its score"),
+    Column("κ there", "score", means="κ for that run"),
+    Column("p* there", "score", means="p* for that run"),
+    Column("second", means="the run that comes next"),
+]
 T_AXIS, S_AXIS = "t: answering pays above this chance", "penalised score S(t)"
 
 
@@ -159,10 +157,6 @@ def rewards_section(
 
 def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Measure]) -> PageTable:
     """Measures by what they credit a blank, and the run that each puts first."""
-    columns = [
-        Column(name, "score" if name in SCORED else "text", means=means)
-        for name, means in REWARDED.items()
-    ]
     items = list(dict.fromkeys([*chosen, *(measure(name) for name in REWARDS)]))
     rows: list[list[Cell]] = []
     for item in items:
@@ -188,7 +182,7 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
         "rewards",
         "What other measures would say",
         "What each measure makes of a blank, and whom it puts first.",
-        Grid(columns, rows),
+        Grid(REWARDED, rows),
     )
 
 

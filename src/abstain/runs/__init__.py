@@ -56,9 +56,10 @@ def read(
             folder of a season (`season.toml`): its gold and the runs that count.
         runs: A path, a folder of logs, a dataframe, a sequence of those, or a mapping of names to
             them. Dataframes are those that narwhals knows: polars, pandas, pyarrow, duckdb, Spark.
-        format: The format of the files where it cannot be detected, or a tool's log.
+        format: The format of the files where first bytes and name do not tell, or a tool's log.
         pick: What to pick of a tool's log, such as `{"filter": "strict-match"}`.
-        columns: Known name to actual name, such as `{"question": "id"}`.
+        columns: Known name to actual name, such as `{"question": "id"}`; the prefix `gold:` or
+            `run:` restricts it to one side.
         policy: What kinds of blanks become, such as `{"missing": "wrong"}`.
         unanswerable: What declining an unanswerable question counts as: right (the default where a
             column such as `answerable` says which those are), blank or wrong.

@@ -245,7 +245,7 @@ def count_in_duckdb(judged: Judged, frame: nw.LazyFrame[Any], sizes: IntArray) -
 
 
 def counts_by_run(
-    judged: Judged, rows: pl.DataFrame, slices: int, distinct: Mapping[str, int] | None = None
+    judged: Judged, rows: pl.DataFrame, slices: int, distinct: Mapping[str, int]
 ) -> CountsByRun:
     refuse_faults(judged, int(rows.filter(pl.col(KIND) >= CODES)["n"].sum()))
     names = sorted(rows["run"].unique())
@@ -254,13 +254,15 @@ def counts_by_run(
     table = np.zeros((len(names), slices, CODES), np.int64)
     table[number.to_numpy(), rows[SLICE].to_numpy(), rows[KIND].to_numpy()] = rows["n"].to_numpy()
     times = zip(names, table.sum(axis=(1, 2)).tolist(), strict=True)
-    again = {run: more for run, n in times if (more := n - (distinct or {}).get(run, n))}
+    again = {run: more for run, n in times if (more := n - distinct.get(run, n))}
     refuse_faults(judged, 0, again)
     return names, table
 
 
 def count_in_engine(judged: Judged, frame: nw.LazyFrame[Any], slices: int) -> CountsByRun:
-    rows = engine_counts(judged, frame, [SLICE])
+    grouped = frame.group_by("run", SLICE, KIND).agg(nw.len().alias("n"))
+    texts, numbers = pl.col("run").cast(pl.String), pl.col(KIND, "n").cast(pl.Int64)
+    rows = collect(grouped, judged.label).with_columns(texts, numbers)
     distinct = rows_by_run(judged, frame).select("run", "distinct")
     return counts_by_run(judged, rows, slices, dict(distinct.iter_rows()))
 
@@ -269,14 +271,6 @@ def rows_by_run(judged: Judged, frame: nw.LazyFrame[Any]) -> pl.DataFrame:
     known = frame.filter(~nw.col(INDEX).is_null())
     sizes = nw.len().alias("rows"), nw.col(INDEX).n_unique().alias("distinct")
     return collect(known.group_by("run").agg(*sizes), judged.label)
-
-
-def engine_counts(judged: Judged, frame: nw.LazyFrame[Any], columns: Sequence[str]) -> pl.DataFrame:
-    grouped = frame.group_by("run", *columns, KIND).agg(nw.len().alias("n"))
-    texts, numbers = pl.col("run").cast(pl.String), pl.col(KIND, "n").cast(pl.Int64)
-    kinds = collect(grouped, judged.label).with_columns(texts, numbers)
-    refuse_faults(judged, int(kinds.filter(pl.col(KIND) >= CODES)["n"].sum()))
-    return kinds
 
 
 def binned(judged: Judged, bins: int) -> pl.DataFrame:

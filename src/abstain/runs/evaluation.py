@@ -85,6 +85,9 @@ UNMARKED = f"{NONE_MARKED}: mark them with a column 'answerable', or an empty 'c
 Tables: TypeAlias = "dict[tuple[str, tuple[str | None, ...]], Array]"
 """Run and slice to a table of counts, a row for each cluster."""
 
+ONE_HOT = np.eye(EXCLUDED + 1)[:, :EXCLUDED]
+"""What each code adds to the counts."""
+
 STOPPED = {Why.ERROR: "failed", Why.UNSCORED: "got no verdict"}
 
 
@@ -145,36 +148,24 @@ class RunData:
     def by_cluster(self, by: Sequence[str], *, decisions: bool = False) -> Tables | None:
         """Counts of each cluster by run and slice; no value makes a cluster of one.
 
-        None where questions are independent.
+        None where questions are independent: with partial credit each is a cluster then.
         """
-        if self.source.shares is not None:
-            return self._graded_clusters(by)
-        if self.cluster is None or self.kind == "counts":
+        if self.kind == "counts" or (self.cluster is None and self.source.shares is None):
             return None
-        grouped = tuple(dict.fromkeys((*by, self.cluster)))
-        fine = self.source.count_kinds(grouped)
-        at = grouped.index(self.cluster)
-        result: dict[tuple[str, tuple[str | None, ...]], list[IntArray]] = {}
-        for run, values, row in zip(fine.runs, fine.slices, fine.table, strict=True):
-            alone = values[at] is None
-            rows = np.repeat(np.eye(len(row), dtype=np.int64), row, axis=0) if alone else row[None]
-            result.setdefault((run, values[: len(by)]), []).append(rows)
-        return {
-            key: self.policy.apply(np.concatenate(rows), decisions=decisions).astype(np.float64)
-            for key, rows in result.items()
-        }
-
-    def _graded_clusters(self, by: Sequence[str]) -> Tables:
-        """As `by_cluster` with partial credit: without clusters, each question is one."""
         from abstain.runs.partial import summed_by
 
         slices, slice_of = numbered_slices(self.with_attributes(by), by)
         clusters, tables = self.clusters(), {}
-        for at, part in enumerate(slices):
-            where = slice_of == at
-            for number, run in enumerate(self.source.names()):
-                own = self.each(number)[where]
-                tables[run, part] = own if clusters is None else summed_by(clusters[where], own)
+        codes = self.decision_codes if decisions else None
+        for number, run in enumerate(self.source.names()):
+            each = self.each(number) if codes is None else ONE_HOT[codes[number]]
+            for at, part in enumerate(slices):
+                inside = slice_of == at
+                table = each[inside]
+                if clusters is not None:
+                    groups = np.unique(clusters[inside], return_inverse=True)[1]
+                    table = summed_by(groups, table)
+                tables[run, part] = table
         return tables
 
     @property
@@ -218,11 +209,9 @@ class RunData:
     def require_confidence(self) -> None:
         if self.kind == "counts" or self.states_confidence:
             return
-        tables = [item.table for item in self.source.responses]
-        has_no = "has no" if len(tables) == 1 else f"none of {len(tables)} tables has a"
         how = f"map another name with {option('columns', {'confidence': 'COLUMN'})}"
-        place = tables[0].name if len(tables) == 1 else None
-        raise InputError(f"{has_no} column 'confidence' (numbers from 0 to 1); {how}", place)
+        what = f"has no column 'confidence' (numbers from 0 to 1); {how}"
+        raise InputError(what, self.source.responses[0].table.name)
 
     @property
     def confidence(self) -> Array:
@@ -241,28 +230,23 @@ class RunData:
         refuse_undecided(reasons, kinds.runs, self.policy)
         table: Any = self.policy.apply(kinds.table)
         excluded = kinds.table.sum(axis=1) - table.sum(axis=1)
-        if (shares := self.source.shares) is not None:
-            from abstain.runs.partial import credited
-
+        if self.source.shares is not None:
             slices, slice_of = numbered_slices(self.source.questions(by), by)
-            by_run = table.reshape(-1, len(slices), EXCLUDED)
-            table = credited(by_run, shares, slice_of).reshape(table.shape)
+            table = self.sliced(Slices("", [""] * len(slices), slice_of)).table.reshape(table.shape)
         counts, touched = CountsArray(table), self.policy.touched(kinds.table)
         return Counted(kinds.runs, kinds.slices, counts, kinds.questions, touched, excluded)
 
     def sliced(self, slices: Slices) -> CountsArray:
         """Counts by run and slice: runs × slices; questions in no slice are dropped."""
+        if self.source.shares is not None:
+            runs = range(len(self.ends))
+            return CountsArray(np.stack([slices.sums(self.each(run)) for run in runs]))
         table = count_cells(self.ends, slices.slice_of, len(slices.names), EXCLUDED + 1)
-        table = table[..., :EXCLUDED]
-        if (shares := self.source.shares) is not None:
-            from abstain.runs.partial import credited
-
-            return CountsArray(credited(table, shares, slices.slice_of))
-        return CountsArray(table)
+        return CountsArray(table[..., :EXCLUDED])
 
     def each(self, run: int) -> Array:
         """What each question of a run adds to the six counts: a share of right and of wrong."""
-        table: Array = np.eye(EXCLUDED + 1)[self.ends[run]][:, :EXCLUDED]
+        table: Array = ONE_HOT[self.ends[run]]
         if (shares := self.source.shares) is None:
             return table
         from abstain.runs.partial import of_each
@@ -425,7 +409,6 @@ def part_of(
 
 
 def refuse_undecided(reasons: IntArray, runs: Sequence[str], policy: Policy) -> None:
-    """Raise if there are blanks for which the policy has the effect `stop`."""
     for position, why in enumerate(Why):
         if policy.effects[why] is Effect.STOP and reasons[:, position].any():
             count = int(reasons[:, position].sum())

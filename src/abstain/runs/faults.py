@@ -9,15 +9,15 @@ import narwhals as nw
 import polars as pl
 from msgspec import Struct
 
-from abstain.errors import InputError, Place, RepeatedError, nearest, plural, shown
+from abstain.errors import InputError, Place, RepeatedError, nearest, shown
 from abstain.io.frames import collect
 from abstain.io.tables import ROW, Table
 from abstain.outcomes import CODES, Why
 from abstain.runs import judge
-from abstain.runs.answerable import ANSWERABLE, marking, unreadable
 from abstain.runs.counting import rows_by_run
 from abstain.runs.gold import Gold
 from abstain.runs.judge import FILE, INDEX, KIND, UNREAD, Judged
+from abstain.runs.usual_names import ANSWERABLE, unreadable
 
 LACKS = {judge.NO_QUESTION: "no question id", judge.NO_RUN: "no run name"}
 FAULTS = {
@@ -94,16 +94,13 @@ def _message(fault: int, row: Mapping[str, Any], gold: Gold, table: Table, *, hi
         column = table.in_file("run" if fault == judge.NO_RUN else "question")
         return f"the row has {LACKS[fault]}{_column(column, ('run', 'question'))}"
     if fault == judge.UNKNOWN_QUESTION:
-        if question is None:
-            size = plural(len(gold), "question")
-            return f"this row is beyond the gold's {size}: the run has too many rows"
-        near = nearest(question, _alike(question, gold)) if hints else []
-        return f"question {shown(question)} is not in the gold{_hint(map(shown, near))}"
+        near = nearest(str(question), _alike(str(question), gold)) if hints else []
+        return f"question {shown(str(question))} is not in the gold{_hint(map(shown, near))}"
     if fault == judge.BAD_ANSWERED:
         name = table.in_file("answered")
         return f"'{name}' is {shown(row['answered'])}, expected yes or no"
     if fault == judge.BAD_ANSWERABLE:
-        return unreadable(row[ANSWERABLE], marking(table), table)
+        return unreadable(row[ANSWERABLE], table)
     if fault == judge.BAD_WHY:
         near = nearest(row["why"], tuple(Why))[:1]
         name = table.in_file("why")
@@ -125,7 +122,6 @@ def _hint(near: Any) -> str:
 
 
 def bad_confidence(value: float | str) -> str:
-    """What is wrong with a confidence: a number, or a text that is none."""
     if not isinstance(value, str):
         return f"confidence is {value:g}, expected 0 to 1"
     point = ", with a decimal point" if "," in value else ""
@@ -172,56 +168,40 @@ def repeats(
             again = sizes.filter(pl.col("rows") > pl.col("distinct"))
             suspects = again["run"].drop_nulls().to_list()
         if suspects and len(problems) < most:
-            frame = frame.filter(nw.col("run").is_in(suspects))
-            pairs = _again(frame, judged.label, most - len(problems))
-            problems += [_repeat(judged, row, first) for row, first in pairs]
+            asked = frame.filter(nw.col("run").is_in(suspects), ~nw.col(INDEX).is_null())
+            rows = _again(asked, judged.label, most - len(problems))
+            problems += [_repeat(judged, row) for row in rows.iter_rows(named=True)]
     return problems
 
 
-def _again(
-    frame: nw.LazyFrame[Any], label: str, most: int
-) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def _again(frame: nw.LazyFrame[Any], label: str, most: int) -> pl.DataFrame:
     """The first rows that answer a question again, each with the row that answered it first."""
-    schema = frame.collect_schema().names()
-    names = [c for c in schema if not c.startswith("__")]
-    extra = [c for c in (FILE, ROW, INDEX, KIND) if c in schema]
-    frame = frame.select(*names, *extra).filter(~nw.col(INDEX).is_null())
-    key = ["run", INDEX]
-    if ROW not in schema:  # no order but that of the questions: those of one stand together
-        order = key
-        keys = frame.group_by(key).agg(nw.len().alias("times")).filter(nw.col("times") > 1)
-        frame = frame.join(keys, on=key, how="inner").sort(key).head(2 * most + 1)
-    else:
-        order = [FILE, ROW]
-        seat = nw.col(FILE).cast(nw.Int64) * FILE_SEATS + nw.col(ROW).cast(nw.Int64)
-        frame = frame.with_columns(seat.alias(SEAT))
-        begins = collect(frame.select(nw.col(FILE).min()), label).item() * FILE_SEATS
-        for window in WINDOWS:
-            seats = _seats_again(frame.filter(nw.col(SEAT) < begins + window), label, most)
-            if seats.height == most:
-                break
-        frame = frame.filter(nw.col(SEAT).is_in(pl.concat([seats[SEAT], seats["first"]]).to_list()))
-    rows = collect(frame, label).sort(order, maintain_order=True).with_row_index("__at")
-    every = rows.with_columns(__first=pl.col("__at").min().over(key)).to_dicts()
-    again = [(row, every[row["__first"]]) for row in every if row["__at"] > row["__first"]]
-    return again[:most]
+    key, times = ["run", INDEX], nw.len().alias("times")
+    if ROW not in frame.collect_schema().names():  # rows without an order
+        again = frame.group_by(key).agg(times, nw.col(FILE).min()).filter(nw.col("times") > 1)
+        return collect(again.sort(key).head(most), label)
+    seat = nw.col(FILE).cast(nw.Int64) * FILE_SEATS + nw.col(ROW).cast(nw.Int64)
+    frame = frame.select(*key, seat.alias(SEAT))  # a sort holds all its rows: of no texts but one
+    begins = collect(frame.select(nw.col(SEAT).min()), label).item()
+    rows = pl.DataFrame()
+    for window in WINDOWS:
+        some = frame.filter(nw.col(SEAT) - begins < window)
+        keys = some.group_by(key).agg(times, nw.col(SEAT).min().alias("first"))
+        joined = some.join(keys.filter(nw.col("times") > 1), on=key, how="inner")
+        again = joined.filter(nw.col(SEAT) > nw.col("first")).drop("times")
+        rows = collect(again.sort(SEAT).head(most), label)
+        if rows.height == most:
+            break
+    return rows
 
 
-def _seats_again(frame: nw.LazyFrame[Any], label: str, most: int) -> pl.DataFrame:
-    """The first rows (by seat) that repeat a run and question, each with the first such row."""
-    key = ["run", INDEX]
-    frame = frame.select(*key, SEAT)  # a sort holds all its rows: of no texts but the run
-    times = nw.len().alias("times"), nw.col(SEAT).min().alias("first")
-    keys = frame.group_by(key).agg(*times).filter(nw.col("times") > 1)
-    joined = frame.join(keys, on=key, how="inner").filter(nw.col(SEAT) > nw.col("first"))
-    return collect(joined.select(SEAT, "first").sort(SEAT).head(most), label)
+def _repeat(judged: Judged, row: Mapping[str, Any]) -> Problem:
+    def place(seat: int) -> Place:
+        file, at = divmod(seat, FILE_SEATS)
+        return judged.place({FILE: file, ROW: at})
 
-
-def _repeat(judged: Judged, row: dict[str, Any], first: dict[str, Any]) -> Problem:
     question = judged.gold.frame["question"][row[INDEX]]
-    what = "grade" if judged.graded else "answer"
-    same = row.get(what) == first.get(what) and (judged.graded or row[KIND] == first[KIND])
-    where = f" (first: {judged.place(first)})" if ROW in row else ""
-    again = f"again, with {'the same' if same else 'another'} {what}{where}"
-    message = f"run {shown(row['run'])} has question {shown(question)} {again}"
-    return problem_at(REPEATED, judged.place(row), message, row["run"], question)
+    first = f" (first: {place(row['first'])})" if SEAT in row else ""
+    message = f"run {shown(row['run'])} has question {shown(question)} again{first}"
+    where = place(row[SEAT]) if SEAT in row else judged.place(row)
+    return problem_at(REPEATED, where, message, row["run"], question)

@@ -140,7 +140,7 @@ def read_gold(data: Any, reading: Reading = PLAIN, *, answers: bool = True) -> G
         )
     says = None
     if attributes:
-        from abstain.runs.answerable import marked, refuse_without_answer
+        from abstain.runs.usual_names import marked, refuse_without_answer
 
         says = marked(frame, attributes, table)
         if says is not None and answers:

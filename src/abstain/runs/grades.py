@@ -20,7 +20,6 @@ from abstain.io.frames import NUMBER, USUAL_NAMES, collect, in_engine, require, 
 from abstain.outcomes import (
     CANDIDATES,
     KIND_OF_WORD,
-    KINDS,
     OUTCOMES,
     RIGHT,
     WITHHELD,
@@ -29,17 +28,16 @@ from abstain.outcomes import (
     blank_kind,
 )
 from abstain.reading import languages_of
-from abstain.runs.answerable import ANSWERABLE, answerable_text, by_evidence, marking, sides_of
-from abstain.runs.counting import KindCounts, count_kinds, counts_by_run, engine_counts, kind_counts
-from abstain.runs.gold import BY, UNANSWERABLE, Gold, numbered_slices
+from abstain.runs.counting import count_kinds
+from abstain.runs.gold import BY, Gold
 from abstain.runs.judge import (
     BAD_ANSWERABLE,
     CONFLICT,
     INDEX,
     KIND,
     NO_QUESTION,
+    NO_RUN,
     SIDE,
-    SLICE,
     Judged,
     bad_confidence_of,
     bad_reason,
@@ -54,10 +52,11 @@ from abstain.runs.judge import (
 from abstain.runs.partial import PartialScale, shared, words_of
 from abstain.runs.refusals import rule_of, text_of
 from abstain.runs.responses import OF_A_RUN, OUTCOME, Responses
+from abstain.runs.usual_names import ANSWERABLE, answerable_text, by_evidence, marking, sides_of
 
 COLUMNS = ("outcome", "grade")
-MARK = "__mark:"
-"""Prefix of a column that marks questions as answerable or not, as text."""
+MARK = "__mark"
+"""The column that marks questions as answerable or not, as text."""
 BY_EVIDENCE = "__by_evidence"
 """Whether questions are marked by their evidence: an answer without it may be right."""
 DECLINES = "__declines"
@@ -71,7 +70,7 @@ def judge_rows(
     *,
     by: Sequence[str] = (),
     keep: Sequence[str] = (),
-    confidence: bool = False,
+    confidence: bool = True,
     partial: str | None = None,
 ) -> Judged:
     """Rows with their kinds and `keep` columns, and the questions that they name.
@@ -82,43 +81,22 @@ def judge_rows(
         _columns_to_judge(item, index, by, keep, confidence=confidence)
         for index, item in enumerate(responses)
     ]
-    nameless = [item for item in responses if "question" not in item.table.columns]
-    if nameless and len(nameless) < len(responses):
-        raise InputError("has no column 'question', but other tables do", nameless[0].table.name)
-    counts = [
-        collect(frame.group_by("run", "grade").agg(nw.len().alias("n")), item.table.name)
-        for item, frame in zip(responses, frames, strict=True)
-    ]
-    if all(rows.is_empty() for rows in counts):
-        raise InputError("has no rows", responses[0].table.name)
     shares = None if partial is None else PartialScale.of(partial)
-    words = [
-        rows if shares is None else words_of(rows, shares, item.table.name)
-        for rows, item in zip(counts, responses, strict=True)
-    ]
+    words = []
+    for item, frame in zip(responses, frames, strict=True):
+        present = collect(frame.select("grade").unique(), item.table.name)["grade"]
+        words.append(present if shares is None else words_of(present, shares, item.table.name))
     scales = _scales(responses, words, grades)
-    home: dict[str, str] = {}
-    for item, rows in zip(responses, counts, strict=True):
-        for run in rows["run"].unique().sort():
-            if not run:
-                raise InputError("a row has no run name", item.table.name)
-            if home.setdefault(run, item.table.name) != item.table.name:
-                what = f"run {shown(run)} is in two tables (first: {home[run]})"
-                raise InputError(f"{what}; a run belongs in one", item.table.name)
     frames = [
         _graded(frame, scale) if shares is None else shared(frame, shares, scale, GRADED)
         for frame, scale in zip(frames, scales, strict=True)
     ]
-    questions = pl.DataFrame(schema={"question": pl.String})
-    together = by_engine(responses, frames)
-    if not nameless:
-        questions = _questions(responses, frames, by)
-        keys = keys_of(questions, by)
-        together = [f.join(in_engine(keys, f), on="question", how="left") for f in together]
-    else:
-        side = nw.when(nw.col(ANSWERABLE) == "no").then(code(KINDS)).otherwise(code(0)).alias(SIDE)
-        states = [ANSWERABLE in frame.collect_schema().names() for frame in together]
-        together = [f.with_columns(side) if s else f for f, s in zip(together, states, strict=True)]
+    questions = _questions(responses, frames, by)
+    keys = keys_of(questions, by)
+    together = [
+        frame.join(in_engine(keys, frame), on="question", how="left")
+        for frame in by_engine(responses, frames)
+    ]
     judged = [frame.with_columns(_kind(frame.collect_schema().names())) for frame in together]
     table = responses[0].table
     gold = Gold(table.name, questions, tuple(by), table)
@@ -161,14 +139,12 @@ def _columns_to_judge(
     require(table, {column: OUTCOME} | dict.fromkeys(by, "to slice by"))
     extra = [text_column(frame, column, table.name, trim=True).alias("grade")]
     extra += [text_column(frame, name, table.name).alias(BY + name) for name in by]
-    marks = marking(table)
-    if marks:
-        named = [text_column(frame, c, table.name, trim=True).alias(MARK + c) for c in marks]
-        frame = frame.with_columns(*named)
-        extra.append(answerable_text({MARK + c: yes for c, yes in marks.items()}))
-        extra.append(nw.lit(any(map(by_evidence, marks))).alias(BY_EVIDENCE))
-    # the text is looked at where a grade of right may be for declining
-    languages = table.refusals or (languages_of("all") if any(map(by_evidence, marks)) else ())
+    marks, languages = marking(table), table.refusals
+    if marks is not None:
+        frame = frame.with_columns(text_column(frame, marks, table.name, trim=True).alias(MARK))
+        extra += [answerable_text(MARK, marks), nw.lit(by_evidence(marks)).alias(BY_EVIDENCE)]
+        # the text is looked at where a grade of right may be for declining
+        languages = languages or (languages_of("all") if by_evidence(marks) else ())
     text = text_of(table.columns)
     if languages and text and frame.implementation.is_polars():
         declines = rule_of(text, languages).is_not_null().alias(DECLINES)
@@ -180,15 +156,14 @@ def _columns_to_judge(
 
 
 def _scales(
-    responses: Sequence[Responses], rows: Sequence[pl.DataFrame], grades: Mapping[str, str]
+    responses: Sequence[Responses], words: Sequence[pl.Series], grades: Mapping[str, str]
 ) -> list[dict[str, int]]:
     """The scale of each table; an ambiguous table is read together with the others."""
-    counts = [dict(r.group_by("grade").agg(pl.col("n").sum()).iter_rows()) for r in rows]
-    every = [grade for of_table in counts for grade in of_table]
+    every = [word for of_table in words for word in of_table]
     scales: list[dict[str, int]] = []
-    for item, of_table in zip(responses, counts, strict=True):
+    for item, of_table in zip(responses, words, strict=True):
         try:
-            scales.append(read_scale(list(of_table), grades, of_table))
+            scales.append(read_scale(of_table.to_list(), grades))
         except UsageError as alone:
             try:
                 scales.append(read_scale(every, grades))
@@ -214,7 +189,7 @@ def _graded(frame: nw.LazyFrame[Any], scale: Mapping[str, int]) -> nw.LazyFrame[
 
 
 def _kind(names: Sequence[str]) -> nw.Expr:
-    cases = [(nw.col(INDEX).is_null(), code(NO_QUESTION))] if INDEX in names else []
+    cases = [(~filled_in("run"), code(NO_RUN)), (nw.col(INDEX).is_null(), code(NO_QUESTION))]
     graded, side = nw.col(GRADED), nw.col(SIDE) if SIDE in names else code(0)
     if ANSWERABLE in names:
         readable = nw.col(ANSWERABLE).is_in(("yes", "no", "")) | nw.col(ANSWERABLE).is_null()
@@ -257,39 +232,31 @@ def _questions(
     return known if sides is None else known.join(sides, on="question", how="left")
 
 
-def numbered(judged: Judged) -> Judged:
-    """Rows without a question id, identified by their position in their run."""
-    label = judged.label
-    rows = pl.concat([collect(frame, label) for frame in judged.frames], how="diagonal")
-    rows = rows.with_columns(pl.int_range(pl.len()).over("run").cast(pl.Int32).alias(INDEX))
-    named = [pl.col(BY + name).first().alias(name) for name in judged.gold.attributes]
-    if SIDE in rows.columns:
-        named.append((pl.col(SIDE).first() > 0).alias(UNANSWERABLE))
-    questions = rows.group_by(INDEX).agg(*named).sort(INDEX)
-    place = (pl.col(INDEX) + 1).cast(pl.String).str.zfill(9)
-    questions = questions.select(place.alias("question"), pl.exclude(INDEX))
-    gold = replace(judged.gold, frame=questions)
-    return replace(judged, frames=(nw.from_native(rows.lazy()),), gold=gold)
-
-
-def count_nameless(judged: Judged, by: Sequence[str]) -> KindCounts:
-    """Count rows that name no question: nothing can be missing."""
-    columns = [BY + name for name in by]
-    kinds = pl.concat([engine_counts(judged, frame, columns) for frame in judged.frames])
-    lengths = kinds.group_by("run").agg(pl.col("n").sum()).sort("n", "run")
-    if lengths["n"].n_unique() > 1:  # a log that was cut off would win
-        short, long = lengths.row(0), lengths.row(-1)
-        table = judged.responses[0].table
+def named_by_place(responses: Sequence[Responses]) -> list[Responses]:
+    """Rows that name no question, named by their places; runs of other lengths are refused."""
+    tables, sizes = [], []
+    for item in responses:
+        table = item.table
+        if "question" in table.columns:
+            raise InputError("has a column 'question', which other tables lack", item.table.name)
+        rows = collect(item.frame, table.name)
+        run = rows["run"].cast(pl.String) if item.run is None else pl.lit(item.run)
+        rows = rows.with_columns(__run=run)
+        place = pl.int_range(1, pl.len() + 1).over("__run").cast(pl.String).str.zfill(9)
+        rows = rows.with_columns(question=place)
+        sizes.append(rows.group_by("__run").len())
+        columns = ("question", *table.columns)
+        table = replace(table, frame=rows.drop("__run").lazy(), columns=columns, chunks=None)
+        tables.append(replace(item, table=table))
+    lengths = pl.concat(sizes).sort("len", "__run")
+    if lengths["len"].n_unique() > 1:  # a log that was cut off would win
+        table = responses[0].table
         guess = next((c for c in USUAL_NAMES["question"] if c in table.columns), "NAME")
-        sizes = " and ".join(f"run {shown(run)} has {n:,} rows" for run, n in (short, long))
+        (one, few), (other, many) = lengths.row(0), lengths.row(-1)
+        what = f"run {shown(one)} has {few:,} rows and run {shown(other)} has {many:,} rows"
         how = f"name the column of questions: {option('columns', {'question': guess})}"
-        raise InputError(f"{sizes}, and nothing says which are missing; {how}", table.name)
-    kinds = kinds.sort(*columns, "run")
-    slices, slice_of = numbered_slices(kinds, columns)
-    kinds = kinds.with_columns(pl.Series(SLICE, slice_of))
-    runs, counts = counts_by_run(judged, kinds, len(slices))
-    questions = int(counts.sum(axis=2).max(axis=0).sum())
-    return kind_counts(runs, slices, counts, questions)
+        raise InputError(f"{what}, and nothing says which are missing; {how}", table.name)
+    return tables
 
 
 DECLINED = blank_kind(Why.DECLINED)
@@ -330,15 +297,8 @@ CHOICE = "right|wrong|blank"
 LONGEST = 40
 
 
-def read_scale(
-    values: Sequence[str | None],
-    meanings: Mapping[str, str],
-    counts: Mapping[str | None, int] | None = None,
-) -> dict[str, int]:
-    """The kind of each distinct grade, by its declared meaning or by the one scale that fits.
-
-    `counts` says how many rows have each, where that is known, for what cannot be read.
-    """
+def read_scale(values: Sequence[str | None], meanings: Mapping[str, str]) -> dict[str, int]:
+    """The kind of each distinct grade, by its declared meaning or by the one scale that fits."""
     declared = {}
     for word, meaning in meanings.items():
         name = meaning.strip().lower().replace(" ", "_").replace("-", "_")
@@ -348,7 +308,7 @@ def read_scale(
     unknown = {word for word in present.values() if word not in declared}
     fitting = {name: scale for name, scale in SCALES.items() if unknown <= scale.keys()}
     if not fitting:
-        raise _no_scale(present, counts or {})
+        raise _no_scale(present)
     readings = [{word: scale[word] for word in unknown} for scale in fitting.values()]
     if any(reading != readings[0] for reading in readings):
         what = f"the grades {some_of(sorted(present))} could be read as {' or '.join(fitting)}"
@@ -357,23 +317,17 @@ def read_scale(
     return {value: table[word] for value, word in present.items()}
 
 
-def _no_scale(present: Mapping[str, str], counts: Mapping[str | None, int]) -> UsageError:
-    """The error for grades that fit no scale, with the most frequent unknown ones first."""
-    if all(re.fullmatch(NUMBER, value) for value in present):
-        low, *_, high = sorted(map(float, [*present, *present]))
-        scale = "0-1" if low >= 0 and high <= 1 else "LOW-HIGH"
-        how = f"count them as shares right of an answer ({option('partial', scale)})"
-        what = f"the grades are numbers from {low:g} to {high:g}, expected 1 and 0"
-        return UsageError(f"{what}: {how}, or turn them into 1 and 0")
+def _no_scale(present: Mapping[str, str]) -> UsageError:
     known = {word for scale in SCALES.values() for word in scale}
     odd = sorted(value for value, word in present.items() if word not in known) or sorted(present)
-    odd.sort(key=lambda value: -counts.get(value, 0))
-    near = nearest(fold(odd[0]), SCALES["words"])[:1]
-    hint = f" (nearest to the first: {near[0]})" if near else ""
+    what = f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}"
     if re.fullmatch(NUMBER, odd[0]):
-        hint = f"; {option('partial', '0-1')} counts numbers as shares right of an answer"
+        low, *_, high = sorted(float(each) for each in (*odd, *odd) if re.fullmatch(NUMBER, each))
+        how = option("partial", "0-1" if low >= 0 and high <= 1 else "LOW-HIGH")
+        return UsageError(f"{what}; turn numbers into 1 and 0, or count shares with {how}")
+    near = nearest(fold(odd[0]), SCALES["words"])[:1]
+    what += f" (nearest to the first: {near[0]})" if near else ""
     example = option("grades", {odd[0] if len(odd[0]) <= LONGEST else "GRADE": CHOICE})
-    what = f"no scale ({', '.join(SCALES)}) has the grades {some_of(odd)}{hint}"
     also = ", ".join((*OUTCOMES[2:], *Why))
     return UsageError(f"{what}; say what each is, choosing one of {example} (also {also})")
 

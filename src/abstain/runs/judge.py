@@ -40,7 +40,7 @@ from abstain.outcomes import (
     Why,
     blank_kind,
 )
-from abstain.runs.gold import UNANSWERABLE, Gold, numbered_slices
+from abstain.runs.gold import UNANSWERABLE, Gold, by_position, numbered_slices
 from abstain.runs.responses import RULE, Responses
 
 FILE, INDEX, KIND, CORRECT = "__file", "__index", "__kind", "__correct"
@@ -105,16 +105,24 @@ def judge(
 ) -> Judged:
     """Give every response its kind; `keep` names other columns to keep, as text, where present."""
     gold.check_attributes(by)
+    if align == "position":
+        responses = [_in_order(item, gold) for item in responses]
     known = tuple(map(_states_candidates, responses))
     unjudged = [
-        _columns_to_judge(item, index, align, keep, verdicts=gold.verdicts, candidates=known[index])
+        _columns_to_judge(item, index, keep, verdicts=gold.verdicts, candidates=known[index])
         for index, item in enumerate(responses)
     ]
     frames = tuple(
-        _with_kinds(frame, gold, match=match, align=align, by=by)
-        for frame in by_engine(responses, unjudged)
+        _with_kinds(frame, gold, match=match, by=by) for frame in by_engine(responses, unjudged)
     )
     return Judged(frames, tuple(responses), gold, with_candidates=known)
+
+
+def _in_order(item: Responses, gold: Gold) -> Responses:
+    if ROW not in item.frame.collect_schema().names():
+        how = "needs rows in order: give a file or an eager frame"
+        raise UsageError(f"{option('align', 'position')} {how}")
+    return by_position(item, gold)
 
 
 def _states_candidates(item: Responses) -> bool:
@@ -133,7 +141,6 @@ def _states_candidates(item: Responses) -> bool:
 def _columns_to_judge(
     item: Responses,
     index: int,
-    align: str,
     keep: Sequence[str],
     *,
     verdicts: bool,
@@ -144,7 +151,7 @@ def _columns_to_judge(
     A candidate is null only where the table does not say whether there is one.
     """
     table = item.table
-    needed = {"question": "which names each question"} if align == "id" else {}
+    needed = {"question": "which names each question"}
     require(table, needed | {"answer": "which holds the answer (empty: none was given)"})
     texts = tuple(dict.fromkeys(("answer", "answered", "candidate", "why", *keep)))
     extra = []
@@ -245,16 +252,15 @@ def _sides(questions: pl.DataFrame) -> list[pl.Expr]:
 
 
 def _with_kinds(
-    frame: nw.LazyFrame[Any], gold: Gold, *, match: str, align: str, by: Sequence[str]
+    frame: nw.LazyFrame[Any], gold: Gold, *, match: str, by: Sequence[str]
 ) -> nw.LazyFrame[Any]:
     names = frame.collect_schema().names()
     keys = keys_of(gold.frame, by).with_columns(gold.frame["accepted"].list.first().alias(CORRECT))
     accepted = gold.frame.select("question", "accepted").explode("accepted")
     several = accepted.height > len(gold)
-    if align == "position":
-        frame = _by_position(frame)
     if gold.void:
-        frame = _without_void(frame, gold.void, INDEX if align == "position" else "question")
+        counts = ~nw.col("question").is_in(list(gold.void))
+        frame = frame.filter(nw.col("question").is_null() | counts)
     if match != "id":
         from abstain.io.normalise import matcher
 
@@ -264,12 +270,7 @@ def _with_kinds(
         accepted = accepted.with_columns(
             pl.Series("accepted", [normal(text) for text in accepted["accepted"]])
         )
-    join_on = INDEX if align == "position" else "question"
-    if join_on == INDEX and "question" in names:
-        frame = frame.drop("question")
-    frame = frame.join(in_engine(keys, frame), on=join_on, how="left")
-    if align == "position":
-        frame = frame.with_columns(nw.col(CORRECT).is_null().alias("__lost"))
+    frame = frame.join(in_engine(keys, frame), on="question", how="left")
     if several:
         frame = _accept_several(frame, accepted, names)
     else:
@@ -283,17 +284,7 @@ def _with_kinds(
     side, accepts = (nw.col(SIDE), nw.col(ACCEPTED)) if marked else (code(0), code(RIGHT))
     if EVERYONE in keys.columns:
         names = [*names, EVERYONE]
-    return frame.with_columns(_kind(names, align, side, accepts).alias(KIND))
-
-
-def _without_void(frame: nw.LazyFrame[Any], void: Mapping[str, int], key: str) -> nw.LazyFrame[Any]:
-    """The responses without those to questions that count no more; places behind them move up."""
-    gone = nw.col(key).is_in(list(void if key == "question" else void.values()))
-    frame = frame.filter(nw.col(key).is_null() | ~gone)
-    if key == "question":
-        return frame
-    before = [(nw.col(INDEX) > at).cast(nw.Int32) for at in void.values()]
-    return frame.with_columns(nw.col(INDEX) - reduce(lambda a, b: a + b, before))
+    return frame.with_columns(_kind(names, side, accepts).alias(KIND))
 
 
 def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.LazyFrame[Any]:
@@ -306,7 +297,7 @@ def _without_refusals(frame: nw.LazyFrame[Any], names: Sequence[str]) -> nw.Lazy
     )
 
 
-def _kind(names: Sequence[str], align: str, side: nw.Expr, right: nw.Expr) -> nw.Expr:
+def _kind(names: Sequence[str], side: nw.Expr, right: nw.Expr) -> nw.Expr:
     """The kind of a response from the columns that are there; the first fault wins.
 
     `side` is added where the question is unanswerable, `right` is the kind of an accepted answer.
@@ -316,7 +307,7 @@ def _kind(names: Sequence[str], align: str, side: nw.Expr, right: nw.Expr) -> nw
         declined = filled_in("answered") & nw.col("answered").str.to_lowercase().is_in(NO)
     # an answer inside an unanswered question is its candidate
     aside = None if declined is None else has_answer & declined
-    cases = _faults(names, align, has_answer, declined)
+    cases = _faults(names, has_answer, declined)
     if EVERYONE in names:
         cases.append((nw.col(EVERYONE), code(RIGHT)))
     if VERDICT in names:
@@ -349,16 +340,14 @@ Cases = list[tuple[nw.Expr, nw.Expr]]
 """Pairs of a condition and a kind; the first condition that holds counts."""
 
 
-def _faults(
-    names: Sequence[str], align: str, has_answer: nw.Expr, declined: nw.Expr | None
-) -> Cases:
+def _faults(names: Sequence[str], has_answer: nw.Expr, declined: nw.Expr | None) -> Cases:
     col = nw.col
-    cases = [(~filled_in("run"), code(NO_RUN))]
-    if align == "position":
-        cases.append((col("__lost"), code(UNKNOWN_QUESTION)))
-    else:  # the gold has no question without an id
-        cases.append((col(INDEX).is_null() & ~filled_in("question"), code(NO_QUESTION)))
-        cases.append((col(INDEX).is_null(), code(UNKNOWN_QUESTION)))
+    cases = [
+        (~filled_in("run"), code(NO_RUN)),
+        # the gold has no question without an id
+        (col(INDEX).is_null() & ~filled_in("question"), code(NO_QUESTION)),
+        (col(INDEX).is_null(), code(UNKNOWN_QUESTION)),
+    ]
     if "answered" in names:
         known = col("answered").str.to_lowercase().is_in((*YES, *NO))
         cases.append((filled_in("answered") & ~known, code(BAD_ANSWERED)))
@@ -444,12 +433,3 @@ def _normalised(frame: nw.LazyFrame[Any], normal: Any) -> nw.LazyFrame[Any]:
             .rename({"__normal": column})
         )
     return frame
-
-
-def _by_position(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    native = frame.to_native()
-    if not isinstance(native, pl.LazyFrame):
-        how = "needs rows in order: give a file or an eager frame"
-        raise UsageError(f"{option('align', 'position')} {how}")
-    position = pl.col(ROW).rank("ordinal").over(FILE, "run").cast(pl.Int32) - 1
-    return nw.from_native(native.with_columns(position.alias(INDEX)))

@@ -65,18 +65,18 @@ def check_interval(method: str) -> None:
         raise UsageError(f"{method} takes every answer as right or wrong; {how}")
 
 
-def words_of(rows: pl.DataFrame, scale: PartialScale, label: str) -> pl.DataFrame:
-    """The rows whose grade is no number; a number that the scale does not have is refused."""
-    number = pl.col("grade").str.strip_chars().cast(pl.Float64, strict=False)
+def words_of(grades: pl.Series, scale: PartialScale, label: str) -> pl.Series:
+    """The grades that are no number; a number that the scale does not have is refused."""
+    number = grades.str.strip_chars().cast(pl.Float64, strict=False)
     fits = number.is_in(scale.others) if scale.others else number.is_between(scale.low, scale.high)
     if scale.blank is not None:
         fits |= number == scale.blank
-    odd = rows.filter(~fits)["grade"].sort()
+    odd = grades.filter(~fits).sort()
     if len(odd):
         known = ", ".join(f"{grade:g}" for grade in scale.others)
         what = f"one of {known}" if known else f"a number from {scale.low:g} to {scale.high:g}"
         raise InputError(f"the grade '{odd[0]}' is not {what}", label)
-    return rows.filter(number.is_null())
+    return grades.filter(number.is_null())
 
 
 def shared(
@@ -96,18 +96,6 @@ def shared(
 def summed_by(groups: IntArray, table: Array) -> Array:
     sums = [np.bincount(groups, column, int(groups.max()) + 1) for column in table.T]
     return np.stack(sums, axis=1)
-
-
-def credited(table: IntArray, shares: Array, slice_of: IntArray) -> Array:
-    """Counts, runs × slices × 6, of which what answers lack to being right is wrong."""
-    inside = np.flatnonzero(slice_of >= 0)
-    lacking = np.nan_to_num(1 - shares[:, inside])
-    each = [np.bincount(slice_of[inside], row, table.shape[1]) for row in lacking]
-    wrong = np.minimum(np.array(each), table[..., RIGHT])  # sums may be off by rounding
-    moved = table.astype(np.float64)
-    moved[..., RIGHT] -= wrong
-    moved[..., WRONG] += wrong
-    return moved
 
 
 def of_each(table: Array, share: Array) -> Array:

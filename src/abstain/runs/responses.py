@@ -59,12 +59,7 @@ def read_responses(
     data: Any, reading: Reading = PLAIN, *, name: str = "", judged: bool = False
 ) -> Responses:
     opened = open_table(data, name=name, format=reading.format, pick=reading.pick)
-    if reading.refusals:
-        if reading.engine not in (None, "polars"):
-            engine = option("engine", reading.engine)
-            asked = "detect_refusals" if reading.detect_refusals else "refusal_pattern"
-            raise UsageError(f"{option(asked)} reads text with polars, not with {engine}")
-        opened = replace(opened, refusals=reading.refusals)
+    opened = replace(opened, refusals=reading.refusals)
     has_verdicts = opened.verdicts is not None  # its rows are in memory: they may move later
     table = opened if has_verdicts else _moved(opened, reading)
     table = rename(table, reading.columns, side="run")

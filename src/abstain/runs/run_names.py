@@ -79,12 +79,7 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
     does, their file names; other tables their team, or as much of their path as it takes. A name
     that any team may give has its team before it, where there are several.
     """
-    named = _by_facts(tables)
-    several = len({item.team for item in tables if item.team}) > 1
-    for name, places in _places(named).items():
-        if several and (len({named[at].team for at in places}) > 1 or _GENERIC.fullmatch(name)):
-            for at in (at for at in places if named[at].team):
-                named[at] = replace(named[at], run=f"{named[at].team}/{name}")
+    named = _by_teams(_by_facts(tables))
     for name, places in _places(named).items():
         paths = [named[place].table.name for place in places]
         if len(places) < 2:
@@ -100,7 +95,7 @@ def name_runs(tables: Sequence[Responses]) -> list[Responses]:
     for name, places in _places(named).items():
         if len(places) > 1:
             raise UsageError(f"two runs are called '{name}'; give them different names")
-    return _by_teams(named)
+    return named
 
 
 def _places(tables: Sequence[Responses]) -> dict[str, list[int]]:
@@ -112,19 +107,20 @@ def _places(tables: Sequence[Responses]) -> dict[str, list[int]]:
 
 
 def _by_teams(named: list[Responses]) -> list[Responses]:
-    """The tables; a name in a column that several teams use, or any may, has the team before it."""
-    teams = {item.team for item in named if item.team}
-    if len(teams) < 2 or not any(item.run is None and item.team for item in named):
+    """The tables; a name that several teams use, or any may, has the team before it."""
+    if len({item.team for item in named if item.team}) < 2:
         return named
     claimed: dict[str, set[str | None]] = defaultdict(set)
     for item in named:
         for run in runs_of(item):
             claimed[run].add(item.team)
     shared = [run for run in sorted(claimed) if len(claimed[run]) > 1 or _GENERIC.fullmatch(run)]
-    return [_with_team(item, shared) if item.run is None and item.team else item for item in named]
+    return [_with_team(item, shared) if item.team else item for item in named]
 
 
 def _with_team(item: Responses, shared: Sequence[str]) -> Responses:
+    if item.run is not None:
+        return replace(item, run=f"{item.team}/{item.run}") if item.run in shared else item
     run = nw.col("run").cast(nw.String)
     longer = nw.concat_str(nw.lit(f"{item.team}/"), run)
     renamed = nw.when(run.is_in(shared)).then(longer).otherwise(run).alias("run")
@@ -279,11 +275,3 @@ def team_spellings(teams: Iterable[str]) -> list[str]:
         for names in spellings.values()
         if len(names) > 1
     ]
-
-
-def teams_of(
-    runs: Iterable[str], sources: Sequence[Responses], info: RunsInfo
-) -> dict[str, Team | None]:
-    by_table = info.of("team")
-    folders = {run: source.team for source in sources if source.team for run in runs_of(source)}
-    return {run: team_of(run, folders.get(run), by_table) for run in runs}

@@ -19,10 +19,9 @@ from abstain.errors import UnknownNameError, UsageError
 from abstain.io.frames import require
 from abstain.io.tables import Table, cells
 from abstain.measures.definition import Array, BoolArray, Codes, IntArray
-from abstain.outcomes import CODES, EMPTY, EXCLUDED, CountsArray
-from abstain.reading import Kind, Reading, Selection
+from abstain.outcomes import EMPTY, EXCLUDED, CountsArray
+from abstain.reading import PLAIN, Kind, Reading, Selection
 from abstain.runs.counting import (
-    UNSURE,
     KindCounts,
     Matrix,
     binned,
@@ -33,7 +32,7 @@ from abstain.runs.counting import (
     refuse_runs,
 )
 from abstain.runs.gold import Gold, numbered_slices
-from abstain.runs.judge import KIND, Judged, judge
+from abstain.runs.judge import INDEX, Judged, judge
 from abstain.runs.responses import Responses, notes_of_gold, notes_of_tables
 
 if TYPE_CHECKING:
@@ -59,20 +58,31 @@ class Source:
     shares: Array | None = None
     """Runs × questions: the share right of each answer, with partial credit; NaN elsewhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, responses: Sequence[Responses] = (), reading: Reading = PLAIN) -> None:
+        self.responses, self._reading = tuple(responses), reading
         self._held: Matrix | None = None
         self._counts: dict[tuple[str, ...], KindCounts] = {}
+        self._judged: dict[tuple[tuple[str, ...], ...], Judged] = {}
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         """The questions in order, with some of their attributes (None: all there are)."""
         raise NotImplementedError
 
+    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        raise NotImplementedError
+
+    def judged(self, by: Sequence[str] = (), keep: Sequence[str] = ()) -> Judged:
+        """Every response with its kind, still lazy; `keep` names other columns to keep."""
+        key = tuple(by), tuple(keep)
+        if key not in self._judged:
+            self._judged[key] = self._judge(by, keep)
+        return self._judged[key]
+
     def _count(self, by: Sequence[str]) -> KindCounts:
-        """Count kinds from the matrix; a subclass may let the responses' engine count instead."""
-        return self._count_held(by)
+        return count_kinds(self.judged(by), by)
 
     def _fill(self, *, confident: bool) -> Matrix:
-        raise NotImplementedError
+        return matrix_of(self.judged(), confident=confident)
 
     def names(self) -> list[str]:
         return self._held.runs if self._held else sorted(set(self.count_kinds(()).runs))
@@ -97,15 +107,7 @@ class Source:
     def binned(self, bins: int) -> pl.DataFrame:
         """Counts by run, kind and bin of confidence (−1: none), before any policy."""
         self.require_whole()
-        runs, kinds, confidence = self.matrix(confident=True)
-        assert confidence is not None
-        parts = []
-        for run, row, sure in zip(runs, kinds, confidence, strict=True):
-            place = np.where(np.isnan(sure), UNSURE, np.floor(sure * bins)).astype(np.int64)
-            keys, n = np.unique((place + 1) * CODES + row, return_counts=True)
-            columns = {"run": [run] * len(n), KIND: keys % CODES, "bin": keys // CODES - 1, "n": n}
-            parts.append(pl.DataFrame(columns, schema_overrides={KIND: pl.Int64, "n": pl.Int64}))
-        return pl.concat(parts)
+        return binned(self.judged(), bins)
 
     def require_whole(self) -> None:
         """Raise where answers have partial credit: no analysis may take them as right or wrong."""
@@ -123,31 +125,7 @@ class Source:
         return None
 
 
-class _LazySource(Source):
-    def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
-        super().__init__()
-        self.responses = tuple(responses)
-        self._reading = reading
-        self._judged: dict[tuple[tuple[str, ...], ...], Judged] = {}
-
-    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
-        raise NotImplementedError
-
-    def judged(self, by: Sequence[str] = (), keep: Sequence[str] = ()) -> Judged:
-        """Every response with its kind, still lazy; `keep` names other columns to keep."""
-        key = tuple(by), tuple(keep)
-        if key not in self._judged:
-            self._judged[key] = self._judge(by, keep)
-        return self._judged[key]
-
-    def _count(self, by: Sequence[str]) -> KindCounts:
-        return count_kinds(self.judged(by), by)
-
-    def _fill(self, *, confident: bool) -> Matrix:
-        return matrix_of(self.judged(), confident=confident)
-
-
-class GoldRuns(_LazySource):
+class GoldRuns(Source):
     kind: Kind = "gold"
     gold: Gold
 
@@ -175,17 +153,19 @@ class GoldRuns(_LazySource):
         how = self._reading
         return judge(self.gold, self.responses, match=how.match, align=how.align, by=by, keep=keep)
 
-    def binned(self, bins: int) -> pl.DataFrame:
-        return binned(self.judged(), bins)
 
-
-class JudgedRows(_LazySource):
+class JudgedRows(Source):
     kind: Kind = "judged"
 
     def __init__(self, responses: Sequence[Responses], reading: Reading) -> None:
         super().__init__(responses, reading)
         self.cluster = reading.cluster or declared_cluster(item.table for item in responses)
         self.named = all("question" in item.table.columns for item in responses)
+        self._rows: Sequence[Responses] = self.responses
+        if not self.named:
+            from abstain.runs.grades import named_by_place
+
+            self._rows = named_by_place(responses)
         self._scale = None
         if reading.partial is not None:
             from abstain.runs.partial import PartialScale
@@ -211,37 +191,35 @@ class JudgedRows(_LazySource):
 
     @cached_property
     def marks_unanswerable(self) -> bool:  # type: ignore[override]
-        from abstain.runs.answerable import marking
+        from abstain.runs.usual_names import marking
 
-        return any(marking(item.table) for item in self.responses)
+        return any(marking(item.table) is not None for item in self.responses)
 
     @cached_property
     def _attributes(self) -> tuple[str, ...]:
         from abstain.runs.grades import shared_attributes
 
-        return shared_attributes(self.responses) if self.named else ()
+        return shared_attributes(self._rows)
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
-        """The questions that the rows are about; rows that name none are counted by place."""
+        """The questions that the rows are about."""
         judged = self.judged(self._attributes if attributes is None else attributes)
         return judged.gold.frame
 
     def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
-        from abstain.runs.grades import judge_rows, numbered
+        from abstain.runs.grades import judge_rows
 
         how = self._reading
-        judged = judge_rows(
-            self.responses, how.grades, by=by, keep=keep, confidence=True, partial=how.partial
-        )
-        return judged if self.named else numbered(judged)
+        return judge_rows(self._rows, how.grades, by=by, keep=keep, partial=how.partial)
 
     def _count(self, by: Sequence[str]) -> KindCounts:
+        from abstain.runs.grades import judge_rows
+
         if self._reading.partial is not None:
             return self._count_held(by)
-        from abstain.runs.grades import count_nameless, judge_rows
-
-        judged = judge_rows(self.responses, self._reading.grades, by=by)
-        return count_kinds(judged, by) if self.named else count_nameless(judged, by)
+        # a judge's confidence may have any scale where nobody asks for it
+        judged = judge_rows(self._rows, self._reading.grades, by=by, confidence=False)
+        return count_kinds(judged, by)
 
     def lists(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
         """As `judged`, for runs with several rows per question; rows must name their question."""
@@ -255,12 +233,11 @@ class Subset(Source):
     """Some of the runs of another source, on some of its questions."""
 
     def __init__(self, whole: Source, columns: IntArray, rows: IntArray) -> None:
-        super().__init__()
+        super().__init__(whole.responses)
         self.whole, self.columns, self.rows = whole, columns, rows
         gold = whole.gold
         self.kind = whole.kind
         self.gold = None if gold is None else replace(gold, frame=gold.frame[columns])
-        self.responses = whole.responses
         self.notes, self.cluster, self.subset = whole.notes, whole.cluster, whole.subset
         self.marks_unanswerable = whole.marks_unanswerable
         if whole.shares is not None:
@@ -273,6 +250,15 @@ class Subset(Source):
 
     def questions(self, attributes: Sequence[str] | None) -> pl.DataFrame:
         return self.whole.questions(attributes)[self.columns]
+
+    def _judge(self, by: Sequence[str], keep: Sequence[str]) -> Judged:
+        judged = self.whole.judged(by, keep)
+        runs, questions = self.names(), self.columns.tolist()
+        inside = nw.col("run").is_in(runs), nw.col(INDEX).is_in(questions)
+        return replace(judged, frames=tuple(frame.filter(*inside) for frame in judged.frames))
+
+    def _count(self, by: Sequence[str]) -> KindCounts:
+        return self._count_held(by)
 
     def _fill(self, *, confident: bool) -> Matrix:
         names, kinds, sure = self.whole.matrix(confident=confident)

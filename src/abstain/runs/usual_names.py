@@ -1,7 +1,8 @@
 """Recognise columns by their usual names: `model` for the run, `id` for the question.
 
 If one name fits, the column is renamed and a note says so. If two fit, or if rows of several
-systems would be pooled, the table is refused; the error has the option to type.
+systems would be pooled, the table is refused; the error has the option to type. Which questions can
+be answered is said by columns under the names that data sets use.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import narwhals as nw
+import polars as pl
 from msgspec.structs import replace
 
-from abstain.errors import InputError, option
+from abstain.errors import InputError, UsageError, option, shown
 from abstain.io.frames import (
     ALIASES,
     KNOWN,
@@ -19,12 +21,13 @@ from abstain.io.frames import (
     collect,
     into_lazy,
     names_systems,
-    read_numbers,
     rename,
     text_column,
     words_of,
 )
-from abstain.io.tables import Table, column_of
+from abstain.io.tables import ROW, Table, column_of
+from abstain.runs.gold import UNANSWERABLE
+from abstain.runs.judge import NO, YES, filled_in, first_of
 from abstain.runs.responses import SAMPLE
 
 UNCLEAR = ("correct", "label", "score", "verdict", "judgement", "judgment")
@@ -88,8 +91,6 @@ def _fits(table: Table, meaning: str, column: str, grades: Mapping[str, str]) ->
     dtype = into_lazy(table.frame).collect_schema()[column]
     if dtype.is_nested():
         return False
-    if plain(column) == "p":
-        return _are_shares(table, column)
     if meaning == "confidence":
         return dtype.is_numeric() or table.format in ("csv", "tsv")
     if meaning != "grade" or plain(column) not in UNCLEAR:
@@ -120,17 +121,6 @@ def _grades_in(table: Table, column: str, grades: Mapping[str, str]) -> set[str]
     words = {fold(value) for value in values}
     known = {word for scale in SCALES.values() for word in scale} | {fold(word) for word in grades}
     return words if len(values) <= MOST_GRADES and words <= known else set()
-
-
-def _are_shares(table: Table, column: str) -> bool:
-    frame = into_lazy(table.frame)
-    dtype = frame.collect_schema()[column]
-    if dtype != nw.String and not dtype.is_numeric():
-        return False
-    texts = frame.select(column_of(frame, column).cast(nw.String).alias("p"))
-    numbers = read_numbers(texts.filter(nw.col("p") != ""), "p", "share")
-    bad = numbers.filter(~nw.col("share").is_between(0, 1).fill_null(value=False))
-    return collect(bad.head(1), table.name).is_empty()
 
 
 def refuse_pooled(table: Table, *, judged: bool) -> None:
@@ -179,3 +169,86 @@ def _distinct(table: Table, columns: Sequence[str]) -> int:
     frame = into_lazy(table.frame)
     chosen = frame.select(*(column_of(frame, name) for name in columns)).unique()
     return int(collect(chosen.select(nw.len().alias("n")), table.name)["n"][0])
+
+
+MEANS_ANSWERABLE: Mapping[str, bool] = {
+    "answerable": True,
+    "has_evidence": True,
+    "is_impossible": False,
+    "should_abstain": False,
+    "unanswerable": False,
+}
+"""Columns that mark questions, and whether their yes means that a question can be answered."""
+
+ANSWERABLE = "__answerable"
+"""Whether a row says that its question can be answered: yes, no, empty, or an unreadable text."""
+
+
+def marking(table: Table) -> str | None:
+    """The column that says which questions can be answered; the first of several by their names."""
+    columns = {plain(column): column for column in reversed(table.columns)}
+    marks = next((columns[name] for name in MEANS_ANSWERABLE if name in columns), None)
+    for column, name in table.renamed.items() if marks else ():
+        means = MEANS_ANSWERABLE.get(plain(column))
+        if name == marks and means not in (None, MEANS_ANSWERABLE[plain(name)]):
+            how = f"leave out {option('columns', {name: column})}"
+            raise UsageError(f"column '{column}' says the opposite of '{name}': {how}")
+    return marks
+
+
+def by_evidence(column: str) -> bool:
+    """Whether a column says only that the evidence is there: an answer without it may be right."""
+    return plain(column) == "has_evidence"
+
+
+def answerable_text(name: str, means: str) -> nw.Expr:
+    """A column of text as yes, no or empty, by what its name means; an unreadable text stays."""
+    text, yes = nw.col(name).str.to_lowercase(), MEANS_ANSWERABLE[plain(means)]
+    cases = [
+        (~filled_in(name), nw.lit("")),
+        (text.is_in(YES if yes else NO), nw.lit("yes")),
+        (text.is_in(NO if yes else YES), nw.lit("no")),
+    ]
+    return first_of(cases, nw.col(name)).alias(ANSWERABLE)
+
+
+def unreadable(text: str, table: Table) -> str:
+    column = table.in_file(marking(table) or "")
+    return f"'{column}' is {shown(text)}, expected yes or no"
+
+
+def sides_of(rows: pl.DataFrame, label: str) -> pl.DataFrame:
+    """Which questions are marked as unanswerable; all rows of one must agree."""
+    says = {word: (pl.col(ANSWERABLE) == word).any() for word in ("yes", "no")}
+    marks = rows.group_by("question").agg(**says).sort("question")
+    both = marks.filter("yes", "no")
+    if both.height:
+        question = shown(both["question"][0])
+        raise InputError(f"question {question} can be answered in one row, not in another", label)
+    return marks.select("question", pl.col("no").fill_null(value=False).alias(UNANSWERABLE))
+
+
+def marked(frame: pl.DataFrame, attributes: Sequence[str], table: Table) -> pl.Series | None:
+    """Whether each question can be answered, null where no column says; None without such a column.
+
+    A cell that is neither yes nor no is refused with its place.
+    """
+    column = marking(table)
+    if column is None or column not in attributes:
+        return None
+    rows = nw.from_native(frame.select(column).lazy())
+    texts = collect(rows.select(answerable_text(column, column)), table.name)[ANSWERABLE]
+    strange = (~texts.is_in(["yes", "no", ""])).arg_true()
+    if len(strange):
+        row, text = frame[ROW][strange[0]], texts[strange[0]]
+        raise InputError(unreadable(text, table), table.place(row))
+    return pl.select(pl.when(texts != "").then(texts == "yes")).to_series()
+
+
+def refuse_without_answer(frame: pl.DataFrame, says: pl.Series, table: Table) -> None:
+    column = marking(table)
+    wrong = (says & frame["nothing_right"]).fill_null(value=False).arg_true()
+    if column is not None and not by_evidence(column) and len(wrong):
+        question, name = shown(frame["question"][wrong[0]]), table.in_file(column)
+        what = f"is answerable by column '{name}', but '{table.in_file('correct')}' is empty"
+        raise InputError(f"question {question} {what}", table.place(frame[ROW][wrong[0]]))

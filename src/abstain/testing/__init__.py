@@ -29,10 +29,9 @@ from abstain.report.grid import Cell, Column, Grid
 from abstain.report.terminal import terminal_text
 from abstain.report.view import score_text
 from abstain.runs import evaluate, evaluate_judged, merged
-from abstain.runs.answerable import MEANS_ANSWERABLE
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import Gold, read_gold
-from abstain.runs.usual_names import plain
+from abstain.runs.usual_names import MEANS_ANSWERABLE, plain
 from abstain.testing.contracts import check_measure as check_measure
 from abstain.testing.contracts import check_reader as check_reader
 

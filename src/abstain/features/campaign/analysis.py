@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 from msgspec import structs
 
 from abstain.errors import UsageError, check_name, option, some_of
-from abstain.features.campaign.corrections import as_asked, moved_runs
+from abstain.features.campaign.blind import answer_rows
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, taken_out, with_role
 from abstain.features.campaign.participants import known_of_runs, private_columns, runs_apart
 from abstain.features.campaign.resampling import first_runs, stability
@@ -22,6 +21,7 @@ from abstain.features.campaign.result import (
     Breakdown,
     CampaignResult,
     CampaignRow,
+    Moved,
     Questions,
     ReferenceRun,
     UnrankedRun,
@@ -30,7 +30,6 @@ from abstain.features.compare.analysis import compare
 from abstain.features.score.analysis import interval_rows, rows_of
 from abstain.features.validate.problems import misspelt, odd_things
 from abstain.features.validate.result import ValidateResult
-from abstain.io.frames import collect
 from abstain.io.tables import ROW, cells
 from abstain.measures import Measure, count_measure
 from abstain.outcomes import ANSWERED, COUNTED, EXCLUDED, RIGHT, WRONG, reasons_named
@@ -39,7 +38,7 @@ from abstain.report.result import ranked, read_as
 from abstain.runs import evaluate
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import UNANSWERABLE, Slices, slices_of
-from abstain.runs.judge import INDEX, KIND, filled_in
+from abstain.runs.judge import INDEX
 from abstain.runs.run_names import (
     LATE,
     OFFICIAL,
@@ -57,6 +56,7 @@ from abstain.stats.intervals import check_level, check_method
 if TYPE_CHECKING:
     from abstain.features.compare.result import CompareResult
     from abstain.features.curve.result import CurveResult
+    from abstain.features.score.result import Row
     from abstain.outcomes import Array
     from abstain.stats.intervals import IntervalMethod
 
@@ -183,7 +183,7 @@ def campaign(
     status = {run: listed.get(run, OFFICIAL) for run in evaluation.runs}
     codes = everything.data.codes  # before anything is counted: nothing is read twice
     silent = (codes > WRONG).all(axis=1)
-    if (before := as_asked(everything)) is not None:  # a blank that is right is no answer
+    if (before := _as_asked(everything)) is not None:  # a blank that is right is no answer
         silent |= ~np.isin(before.data.kinds, ANSWERED).any(axis=1)
     for at in np.flatnonzero(silent):
         if status[run := everything.runs[at]] == OFFICIAL:
@@ -196,26 +196,22 @@ def campaign(
         evaluation = everything.only(runs=official)
         codes = evaluation.data.codes
     counted, name = evaluation.data.counted(), str(chosen)
-    scored = rows_of(counted, (), [chosen], {})
-    rows = ranked(scored, chosen)
+    made = {"level": level, "seed": seed}
+    scored = ranked(rows_of(counted, (), [chosen], {}), chosen)
+    rows = [*interval_rows(scored, evaluation, (), [chosen], method=method, **made)]
     place = {run: i for i, run in enumerate(evaluation.runs)}
     order = [place[row.run] for row in rows]
     asked = {attribute: slices_of(questions, attribute) for attribute in attributes}
-    made = {"level": level, "seed": seed}
     comparison = _comparison(evaluation, chosen, interval=method, progress=progress, **made)
     grouped = comparison.rows if comparison is not None and comparison.grouped else ()
     groups = {row.run: row.group for row in grouped}
-    with_ends: Iterable[Any]
-    if comparison is not None and comparison.questions == comparison.questions_in_all:
-        with_ends = comparison.rows
-    else:
-        with_ends = interval_rows(rows, evaluation, (), [chosen], method=method, **made)
-    interval_of = {row.run: row.intervals[name] for row in with_ends}
     source = everything.data.source
     corrections = source.gold.corrections if source.gold else ()
     fourfold = fourfold_of(questions, codes, taken_out(corrections))
     counted_apart = _counted_runs(everything, [*asked.values()]) if unranked else {}
-    odd = odd_things(source) if checked is None and isinstance(source, GoldRuns) else []
+    if checked is None:
+        odd = odd_things(source) if isinstance(source, GoldRuns) else ()
+        checked = ValidateResult(valid=True, questions=0, runs=0, problems=(), warnings=tuple(odd))
     return CampaignResult(
         **read_as(everything, *notes),
         policy=evaluation.policy.to_dict(),
@@ -233,7 +229,7 @@ def campaign(
         test_by=test_by if test_by in asked else None,
         rows=tuple(
             CampaignRow(
-                **structs.asdict(row) | {"intervals": {name: interval_of[row.run]}},
+                **structs.asdict(row) | {"no_interval": {}},
                 group=groups.get(row.run, ""),
                 info=info_of[row.run],
                 pairs=None if fourfold is None else tuple(fourfold[i].tolist()),
@@ -251,23 +247,44 @@ def campaign(
         withdrawn=tuple(run for run in everything.runs if status[run] == WITHDRAWN),
         apart=runs_apart(status, info_of, checked),
         corrections=corrections,
-        moved=tuple(moved_runs(before, rows, chosen)),
+        moved=tuple(_moved(before, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
-        problems=() if checked is None else checked.problems,
-        warnings=tuple(odd) if checked is None else checked.warnings,
-        skipped=() if checked is None else checked.skipped,
+        problems=checked.problems,
+        warnings=checked.warnings,
+        skipped=checked.skipped,
         comparison=comparison,
         stability=stability(evaluation, chosen, order, seed),
         curves=_curves(evaluation, order, chosen),
     )
 
 
+def _as_asked(everything: Evaluation) -> Evaluation | None:
+    """The runs with the gold as it was before corrections; None where there are none."""
+    source = everything.data.source
+    if not isinstance(source, GoldRuns) or source.gold.before is None:
+        return None
+    asked = GoldRuns(source.gold.before, source.responses, everything.reading)
+    return Evaluation(asked, everything.reading)
+
+
+def _moved(before: Evaluation | None, rows: Sequence[Row], measure: Measure) -> Iterator[Moved]:
+    if before is None:
+        return
+    name = str(measure)
+    scored = rows_of(before.data.counted(), (), [measure], {})
+    official = {row.run for row in rows}
+    was = {row.run: row for row in ranked((r for r in scored if r.run in official), measure)}
+    for row in rows:
+        old, new = was[row.run].scores[name], row.scores[name]
+        ranks = {"rank_before": was[row.run].rank, "rank": row.rank}
+        yield Moved(run=row.run, **ranks, score_before=old, score=new)
+
+
 def _hashes(source: GoldRuns) -> dict[str, str]:
-    """The SHA-256 of the file of each run, and of the gold."""
     tables = [(["gold"], source.gold.table)]
     tables += [(runs_of(item), item.table) for item in source.responses]
-    hashed = [(names, t.opened.sha256()) for names, t in tables if t.opened is not None]
-    return {name: sha256 for names, sha256 in hashed for name in names}
+    hashed = [dict.fromkeys(names, t.opened.sha256()) for names, t in tables if t.opened]
+    return {name: sha256 for each in hashed for name, sha256 in each.items()}
 
 
 def _attributes(
@@ -309,7 +326,6 @@ def _comparison(evaluation: Evaluation, measure: Measure, **options: Any) -> Com
 def _questions(
     everything: Evaluation, evaluation: Evaluation, questions: pl.DataFrame
 ) -> Questions:
-    """Every question with what the runs made of it."""
     codes = evaluation.data.codes
     lists = {"options", "option_texts", "accepted", "nothing_right"} & {*questions.columns}
     small = codes.size <= MOST_CELLS
@@ -329,15 +345,8 @@ def _choices(
     """The answers that some runs gave to each question; blanks and their candidates stay out."""
     if not isinstance(evaluation.data.source, GoldRuns):  # a view of some runs or questions
         return []
-    judged = evaluation.data.source.judged()
-    answered = nw.col(KIND).is_in(ANSWERED), filled_in("answer"), nw.col("run").is_in(list(runs))
-    tables = []
-    for frame in judged.frames:
-        counted = frame.filter(*answered).group_by(INDEX, "answer").agg(nw.len().alias("len"))
-        table = collect(counted, judged.label)
-        tables.append(table.cast({INDEX: pl.Int64, "len": pl.Int64}))
-    answers = pl.concat(tables).group_by(INDEX, "answer").agg(pl.col("len").sum())
-    answers = answers.sort("len", "answer", descending=[True, False])
+    rows = answer_rows(evaluation.data.source).filter(pl.col("run").is_in(list(runs)))
+    answers = rows.group_by(INDEX, "answer").len().sort("len", "answer", descending=[True, False])
     choices: list[list[tuple[str, int]]] = [[] for _ in range(questions)]
     for index, answer, count in answers.iter_rows():
         choices[index].append((answer, count))
@@ -388,7 +397,6 @@ def _by_outcome(table: Array) -> Any:
 
 
 def _curves(evaluation: Evaluation, order: Sequence[int], measure: Measure) -> CurveResult | None:
-    """The curves of the best runs that state a confidence; None where none of them does."""
     if evaluation.data.codes.size > MOST_CELLS or not evaluation.data.states_confidence:
         return None
     able = np.asarray(~np.isnan(evaluation.data.confidence).all(axis=1))

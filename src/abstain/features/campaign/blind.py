@@ -8,6 +8,7 @@ another run of the team, and candidates behind blanks, which may be few, are not
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -32,7 +33,7 @@ from abstain.outcomes import ANSWERED, COUNTED, UNSPLIT, Counts
 from abstain.report.result import ranked
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import slices_of
-from abstain.runs.judge import INDEX, KIND
+from abstain.runs.judge import INDEX, KIND, filled_in
 from abstain.runs.sources import GoldRuns
 
 SMALLEST = 10
@@ -61,12 +62,11 @@ def blinded(
     """The result without answers; under `pseudonyms` each team has only one row."""
     if result.blind:
         return result
+    held = held or {}
     apart = {team: dict(reasons) for team, reasons in result.apart.items()}
-    for row in result.rows:
-        if row.run in (held or {}):
-            reasons = apart.setdefault(row.team, {})
-            reasons[HELD] = reasons.get(HELD, 0) + 1
-    result = guarded(result, held or {})
+    for team, n in Counter(row.team for row in result.rows if row.run in held).items():
+        apart.setdefault(team, {})[HELD] = n
+    result = guarded(result, held)
     safe = safe_breakdowns(result)
     names = [breakdown.attribute for breakdown in safe]
 
@@ -120,7 +120,6 @@ def with_outcomes(breakdown: Breakdown, table: npt.NDArray[Any]) -> Breakdown:
 
 
 def _questions(result: CampaignResult, names: Sequence[str]) -> Questions:
-    """How many questions each slice has; which they are is left out."""
     attributes = result.questions.attributes
     kept = sorted(zip(*(attributes[name] for name in names), strict=True), key=repr)
     columns = dict(zip(names, map(list, zip(*kept, strict=True)), strict=False))
@@ -204,12 +203,9 @@ def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
             held[run] = reason
         else:
             others.append(run)
-    first = result.rows[0].run
-    if all(row.run in held for row in result.rows):
-        raise UsageError(
-            "no run can be shown in a blind phase: every ranked run is held back (the first is run "
-            f"{shown(first)}: {held[first]})"
-        )
+    if {row.run for row in result.rows} <= {*held}:
+        why = f"every ranked run is held back (the first: {held[result.rows[0].run]})"
+        raise UsageError(f"no run can be shown in a blind phase: {why}")
     return held
 
 
@@ -229,14 +225,23 @@ def answers_of(evaluation: Evaluation) -> dict[str, Answers]:
     assert isinstance(source, GoldRuns)
     answers = np.full((len(evaluation.runs), len(source.gold)), "", object)
     place = {run: at for at, run in enumerate(evaluation.runs)}
-    judged = source.judged()
-    for frame in judged.frames:
-        answered = frame.filter(nw.col(KIND).is_in(ANSWERED)).select("run", INDEX, "answer")
-        rows = collect(answered, judged.label)
-        at = rows["run"].cast(pl.String).replace_strict(place, return_dtype=pl.Int64).to_numpy()
-        given = rows["answer"].cast(pl.String).fill_null("")  # blanks may be right for everyone
-        answers[at, rows[INDEX].cast(pl.Int64).to_numpy()] = given
+    rows = answer_rows(source)
+    at = rows["run"].replace_strict(place, return_dtype=pl.Int64).to_numpy()
+    answers[at, rows[INDEX].to_numpy()] = rows["answer"]
     return dict(zip(evaluation.runs, answers, strict=True))
+
+
+def answer_rows(source: GoldRuns) -> pl.DataFrame:
+    """Run, question and answer of every response that is no blank."""
+    judged, types = (
+        source.judged(),
+        pl.Schema({"run": pl.String, INDEX: pl.Int64, "answer": pl.String}),
+    )
+    answered = (
+        frame.filter(nw.col(KIND).is_in(ANSWERED), filled_in("answer")).select(*types)
+        for frame in judged.frames
+    )
+    return pl.concat([collect(frame, judged.label).cast(types) for frame in answered])
 
 
 def guarded(result: CampaignResult, held: Mapping[str, str]) -> CampaignResult:
@@ -348,3 +353,11 @@ def teams_of_campaign(result: CampaignResult) -> list[str]:
     """Every team that handed something in, valid or not."""
     teams = {row.team for row in result.rows} | {run.team for run in result.unranked}
     return sorted(teams | {*result.apart} - {""})
+
+
+def published(result: CampaignResult) -> CampaignResult:
+    """The result without problems, notes, paths and names of files: they are the organiser's."""
+    bare = {"reading": None, "notes": (), "command": ""}
+    comparison = result.comparison and replace(result.comparison, **bare)
+    nothing = {"problems": (), "warnings": (), "skipped": ()}
+    return replace(result, **bare, **nothing, comparison=comparison)

@@ -116,12 +116,12 @@ def campaign(
         raise UsageError("--reveal needs --teams")
     if pseudonyms and not (teams or blind):
         raise UsageError("--pseudonyms needs --teams or --blind")
-    folders: dict[str, Path | str | None] = {"-o": output, "--organiser": organiser}
-    folders |= {"--teams": teams, "--letters": letters}
-    named = [*folders.items(), ("--pseudonyms", pseudonyms)]
-    paths = {name: Path(path).absolute() for name, path in named if path is not None}
-    for folder in (each for each in folders.values() if each is not None):
+    folders: dict[str, Any] = {"--teams": teams, "-o": output, "--organiser": organiser}
+    folders |= {"--letters": letters}
+    for folder in filter(None, folders.values()):
         view.whole_folder_free(Path(folder), force=force)
+    named = folders | {"--pseudonyms": pseudonyms}
+    paths = {name: Path(path).absolute() for name, path in named.items() if path}
     for (one, a), (other, b) in permutations(paths.items(), 2):
         if a == b:
             raise UsageError(f"{one} and {other} name the same path, expected two")
@@ -165,22 +165,21 @@ def campaign(
 
 
 def _pseudonyms(path: str, result: CampaignResult) -> dict[str, str]:
-    """The teams' names for the blind phase, drawn where there is no such file yet."""
+    import polars as pl
+
     from abstain.features.campaign.blind import (
         drawn_pseudonyms,
         in_order_of_teams,
         read_pseudonyms,
         teams_of_campaign,
     )
-    from abstain.io.output import write_text
-    from abstain.report.grid import Column, Grid
-    from abstain.report.view import grid_text
+    from abstain.io.tables import write_table
 
     teams = teams_of_campaign(result)
     if not Path(path).exists():
         pseudonyms = drawn_pseudonyms(teams)
-        columns = (Column("team"), [*pseudonyms]), (Column("pseudonym"), [*pseudonyms.values()])
-        write_text(path, grid_text(Grid.of(columns), "csv"))
+        frame = pl.DataFrame({"team": [*pseudonyms], "pseudonym": [*pseudonyms.values()]})
+        write_table(frame, Path(path), format="csv")
         click.echo(f"{path}: {len(teams)} pseudonyms drawn; keep this file secret", err=True)
     else:
         pseudonyms = read_pseudonyms(path, teams)

@@ -71,10 +71,11 @@ class Overview:
         """Those that tables list."""
         self.what = "ranked run" if result.apart or result.unranked else "run"
         """What sentences call the runs that they count."""
+        self.reranked = [m for m in result.moved if m.rank.strip("=") != m.rank_before.strip("=")]
+        """Runs whose rank corrections changed."""
 
     @cached_property
     def total(self) -> Counts:
-        """The responses of all runs."""
         return Counts.of(self.overall.table.sum(axis=0).astype(float))
 
     @cached_property
@@ -109,9 +110,8 @@ class Overview:
         twins = None if None in rows else twins_of(self.questions, gone)
         if twins is None:
             return None
-        main, auxiliary, joined = twins
-        right, _, _ = self.tried
-        return Pairs(joined, right[main], right[auxiliary], np.array(rows, np.int64))
+        main, auxiliary = (self.tried[0][twins[name].to_numpy()] for name in ("main", "at"))
+        return Pairs(twins, main, auxiliary, np.array(rows, np.int64))
 
 
 def _counts(outcomes: Sequence[Sequence[object]]) -> CountsArray:
@@ -149,7 +149,6 @@ class Pairs:
         return float(gains.mean()) if gains.size else None
 
     def counts(self, chosen: Marks) -> PairCounts:
-        """Right responses over all runs in the chosen pairs."""
         main, auxiliary = self.main_right[chosen], self.auxiliary_right[chosen]
         before, after = int(main.sum()), int(auxiliary.sum())
         change = 100 * (after - before) / before if before else None
@@ -170,11 +169,10 @@ class PairCounts(NamedTuple):
 def fourfold_of(
     questions: pl.DataFrame, codes: npt.NDArray[np.uint8], gone: Sequence[str] = ()
 ) -> IntArray | None:
-    """For each run how many pairs it had both right, main only, auxiliary only, neither."""
     twins = twins_of(questions, gone)
     if twins is None:
         return None
-    a, b = codes[:, twins[0]] == RIGHT, codes[:, twins[1]] == RIGHT
+    a, b = (codes[:, twins[name].to_numpy()] == RIGHT for name in ("main", "at"))
     four = np.stack([(a & b), (a & ~b), (~a & b), (~a & ~b)], axis=-1)
     return np.asarray(four.sum(axis=1), np.int64)
 
@@ -184,10 +182,8 @@ def taken_out(corrections: Iterable[Correction]) -> list[str]:
     return [each.question for each in corrections if each.correction == NOBODY]
 
 
-def twins_of(
-    questions: pl.DataFrame, gone: Sequence[str] = ()
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], pl.DataFrame] | None:
-    """The positions of main questions and of their auxiliary twins, and the twins themselves."""
+def twins_of(questions: pl.DataFrame, gone: Sequence[str] = ()) -> pl.DataFrame | None:
+    """The auxiliary twins of main questions, with where they stand (`at`) and where these do."""
     if "auxiliary_of" not in questions.columns:
         return None
     indexed = questions.with_columns(pl.int_range(pl.len()).alias("at"))
@@ -202,7 +198,7 @@ def twins_of(
             f"question {shown(lost['question'][0])} is an auxiliary question of "
             f"{shown(lost['auxiliary_of'][0])}, which is not in the gold"
         )
-    return joined["main"].to_numpy(), joined["at"].to_numpy(), joined
+    return joined
 
 
 def with_role(questions: pl.DataFrame) -> pl.DataFrame:
@@ -286,7 +282,6 @@ KINDS: dict[str, CellKind] = {name: kind for kind, names in MEANINGS.items() for
 
 
 def grid_of(c: Overview, cells: Mapping[Any, Sequence[Cell]], **more: Any) -> Grid:
-    """A table of columns, by name where `columns` knows them, each with its cells."""
     heads = [head if isinstance(head, Column) else columns(c, head)[0] for head in cells]
     return Grid.of(zip(heads, cells.values(), strict=True), **more)
 
@@ -320,7 +315,7 @@ def safe(name: str) -> str:
 
 def free_name(name: str, taken: set[str]) -> str:
     """The name, numbered where a file already has it: attributes `a b` and `a_b` are two tables."""
-    numbered = (f"{name}_{number}" for number in count(2))
-    free = next(each for each in chain([name], numbered) if each not in taken)
+    names = chain([name], (f"{name}_{number}" for number in count(2)))
+    free = next(each for each in names if each not in taken)
     taken.add(free)
     return free

@@ -27,6 +27,7 @@ from abstain.report.page import (
     page_of,
 )
 from abstain.report.result import places
+from abstain.report.view import score_text
 
 MOST_SLICED = 30_000
 """Rows that a leaderboard by slices may add to the page."""
@@ -39,7 +40,12 @@ LONGEST = 600
 
 def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) -> Page:
     """The page of a campaign; in its folder the tables lie beside it."""
-    result, lines = c.result, list(sentences(c))
+    result, lines, tested = c.result, list(sentences(c)), list[tuple[str, str | None]]()
+    if (s := result.comparison) is not None:
+        drawn = "exact" if all(p.exact for p in s.pairs) else f"{s.resamples:,} resamples"
+        tested.append(("intervals", f"{100 * s.level:g} %, {s.interval_method}"))
+        tested.append(("tests", f"{s.test}, {drawn}, {s.correction} correction"))
+        tested.append(("clusters", s.cluster))
     known = {table.name: table for table in tables}
     known["leaderboard"] = _leaderboard(c, known["leaderboard"])
     return page_of(
@@ -50,7 +56,7 @@ def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) 
         ("ranked by", result.measure),
         ("SHA-256 of the gold", result.sha256.get("gold")),
         ("pass mark", result.test_by and f"{result.pass_mark:g}"),
-        *_tested(c),
+        *tested,
         about=result.about,
         tiles=_tiles(c),
         digits=2,
@@ -58,19 +64,9 @@ def campaign_page(c: Overview, tables: Iterable[PageTable], *, in_folder: bool) 
     )
 
 
-def _tested(c: Overview) -> Iterator[tuple[str, str | None]]:
-    if (s := c.result.comparison) is not None:
-        exact = all(pair.exact for pair in s.pairs)
-        drawn = "exact" if exact else f"{s.resamples:,} resamples"
-        yield "intervals", f"{100 * s.level:g} %, {s.interval_method}"
-        yield "tests", f"{s.test}, {drawn}, {s.correction} correction"
-        yield "clusters", s.cluster
-
-
 def _tiles(c: Overview) -> list[tuple[str, str]]:
-    best = "–" if np.isnan(c.scores[0]) else f"{c.scores[0]:.2f}"
-    tiles = [(best, f"best {c.measure}"), (f"{len(c.runs):,}", "runs")]
-    tiles.append((f"{c.questions.height:,}", "questions"))
+    tiles = [(score_text(float(c.scores[0]), 2), f"best {c.measure}")]
+    tiles += [(f"{len(c.runs):,}", "runs"), (f"{c.questions.height:,}", "questions")]
     if c.total.n:
         tiles += [(f"{100 * c.total.right / c.total.n:.1f} %", "of all responses are right")]
         tiles += [(f"{100 * c.total.unanswered / c.total.n:.1f} %", "are left blank")]
@@ -78,7 +74,6 @@ def _tiles(c: Overview) -> list[tuple[str, str]]:
 
 
 def _leaderboard(c: Overview, table: PageTable) -> PageTable:
-    """The bars beside the score, where a phone shows them, details last; slices to choose from."""
     late = [name for name in DETAILS if name != str(c.measure)]
     names = [column.name for column in table.grid.columns]
     first = [name for name in names if name not in (*late, "outcomes")]
@@ -170,7 +165,6 @@ def _sections(
 
 
 def confidence_sections(c: Overview) -> list[Section]:
-    """Risk, coverage, calibration and decisions of the best runs that state a confidence."""
     curves = c.result.curves
     if curves is None:
         return []
@@ -201,7 +195,6 @@ def stability_section(c: Overview) -> Section:
 
 
 def question_decks(c: Overview) -> list[Deck]:
-    """The hardest, the easiest, the most blanked, with what runs chose."""
     right, wrong, blank = c.tried
     place = np.arange(len(right))
     kinds: dict[str, list[int]] = {

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from os.path import basename
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from abstain.errors import plural
+from abstain.features.campaign.blind import teams_of_campaign
 from abstain.features.campaign.overview import (
     ROLE,
     Overview,
@@ -20,11 +23,11 @@ from abstain.features.campaign.overview import (
     grid_of,
     safe,
 )
-from abstain.features.campaign.result import LEFT_OUT, FirstRun
+from abstain.features.campaign.result import LEFT_OUT, CampaignResult, FirstRun
 from abstain.report.grid import Cell, Column, Grid
-from abstain.report.page import PageTable
+from abstain.report.page import PageTable, from_template
 from abstain.runs.faults import Problem
-from abstain.runs.run_names import OFFICIAL, RunsInfo, parse_run_name, teams_of
+from abstain.runs.run_names import OFFICIAL, RunsInfo, parse_run_name, runs_of, team_of
 from abstain.stats.hypotheses import difference_of_groups
 from abstain.stats.orderings import over_runs
 
@@ -34,9 +37,7 @@ if TYPE_CHECKING:
 
 SEPARATOR = "|"
 """Separates the techniques of a run in one cell."""
-MOST_TEAMS = 30
-"""Teams that a matrix of techniques has columns for."""
-MOST_GROUPS, MOST_TECHNIQUES = 30, 200
+MOST_GROUPS = 30
 NOT_TECHNIQUES = ("team", "number", "first_run", "status")
 UNSHOWN = ("run", "team", "align")
 """Columns of the table of runs that group nothing."""
@@ -53,7 +54,9 @@ PERSONAL = (
 
 def known_of_runs(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str, str | None]]:
     """What is known of each run: its id taken apart, its folder, the caller's table."""
-    teams = teams_of(evaluation.runs, evaluation.data.source.responses, table)
+    sources, by_table = evaluation.data.source.responses, table.of("team")
+    folders = {run: item.team for item in sources if item.team for run in runs_of(item)}
+    teams = {run: team_of(run, folders.get(run), by_table) for run in evaluation.runs}
     parsed = {run: parse_run_name(run) for run in evaluation.runs}
     unshown = {*UNSHOWN, *private_columns(table)}
     named = [name for name in table.frame.columns if not {name, name.casefold()} & unshown]
@@ -86,13 +89,12 @@ def private_columns(table: RunsInfo) -> list[str]:
 def runs_apart(
     status: Mapping[str, str],
     info_of: Mapping[str, Mapping[str, str | None]],
-    checked: ValidateResult | None,
+    checked: ValidateResult,
 ) -> dict[str, dict[str, int]]:
     """How many runs of each team have no rank, by reason."""
     whose = [(info_of[r].get("team"), why) for r, why in status.items() if why != OFFICIAL]
-    if checked is not None:
-        team_of = {problem.run or problem.file: problem.team for problem in checked.problems}
-        whose += [(team_of.get(run), LEFT_OUT) for run in checked.skipped]
+    sent = {problem.run or problem.file: problem.team for problem in checked.problems}
+    whose += [(sent.get(run), LEFT_OUT) for run in checked.skipped]
     counts: dict[str, dict[str, int]] = {}
     for (team, why), n in sorted(Counter((team or "", why) for team, why in whose).items()):
         counts.setdefault(team, {})[why] = n
@@ -114,13 +116,11 @@ def participant_tables(c: Overview) -> Iterator[PageTable]:
     yield from _languages(c)
     if c.result.first_runs:
         yield _first_runs(c)
-    for attribute in lists:
-        yield from _techniques(c, attribute)
+    yield from (_techniques(c, attribute) for attribute in lists)
     yield from problem_table(c)
 
 
 def _teams(c: Overview) -> PageTable:
-    """The best run of each team against its others."""
     members: dict[str, list[int]] = {}
     for i, team in enumerate(c.info["team"]):
         members.setdefault(team or "–", []).append(i)
@@ -136,7 +136,6 @@ def _teams(c: Overview) -> PageTable:
 
 
 def _groups(c: Overview, attribute: str, groups: list[str]) -> PageTable:
-    """Runs in groups by an attribute of the runs: mean, median, deviation, best."""
     rows: list[list[Cell]] = []
     for value in groups:
         members = [i for i, of_run in enumerate(c.info[attribute]) if of_run == value]
@@ -153,7 +152,6 @@ def _groups(c: Overview, attribute: str, groups: list[str]) -> PageTable:
 
 
 def _languages(c: Overview) -> Iterator[PageTable]:
-    """Runs by source and target language: as the table of runs has them, else from the ids."""
     parsed = [parse_run_name(run) for run in c.runs]
     pairs = [(name.source, name.target) if name else ("", "") for name in parsed]
     if {"source", "target"} <= {*c.info}:
@@ -214,9 +212,9 @@ def _first_runs(c: Overview) -> PageTable:
     )
 
 
-def _techniques(c: Overview, attribute: str) -> Iterator[PageTable]:
+def _techniques(c: Overview, attribute: str) -> PageTable:
     """For each technique of a list who used it, and the mean with and without it."""
-    columned = sorted(set(c.teams)) if len(set(c.teams)) <= MOST_TEAMS else []
+    columned = sorted({*c.teams})
     used: list[dict[str, str]] = []
     for text in c.info[attribute]:
         marks = (part.partition(":") for part in (text or "").split(SEPARATOR))
@@ -224,8 +222,6 @@ def _techniques(c: Overview, attribute: str) -> Iterator[PageTable]:
             {name.strip(): words.strip() or "×" for name, _, words in marks if name.strip()}
         )
     names = sorted(set().union(*used))
-    if len(names) > MOST_TECHNIQUES:
-        return
     rows: list[list[Cell]] = []
     for name in names:
         inside = np.array([name in techniques for techniques in used])
@@ -238,7 +234,7 @@ def _techniques(c: Overview, attribute: str) -> Iterator[PageTable]:
         *columns(c, "runs", "teams", "mean with", "mean without", "difference", "low", "high"),
         *(Column(f"team {team}", means="× or words where the team used it") for team in columned),
     ]
-    yield PageTable(
+    return PageTable(
         f"techniques_{safe(attribute)}",
         f"Runs with and without each value of {attribute}",
         f"Mean {c.measure} of runs with and without it. The interval of the difference "
@@ -264,3 +260,57 @@ def problem_grid(c: Overview, problems: Sequence[Problem], warnings: Sequence[Pr
     ]
     heads = columns(c, "team", "run", "place", "severity", "kind", "what is wrong")
     return Grid(heads, rows)
+
+
+MOST, MOST_IN_A_LETTER = 500, 20
+
+
+def problems_of(
+    result: CampaignResult, team: str, runs: set[str]
+) -> tuple[list[Problem], list[Problem]]:
+    """A team's problems and warnings, without a word on other teams or the organiser's disk."""
+    mine = [p for p in result.problems if p.team == team]
+    odd = [p for p in result.warnings if p.team == team or p.run in runs]
+    problems, warnings = ([_as_told(p, runs) for p in some[:MOST]] for some in (mine, odd))
+    return problems, warnings
+
+
+def _as_told(problem: Problem, runs: set[str]) -> Problem:
+    """A problem without its folder, other teams' files and runs, or options beside a question."""
+    name, message = basename(problem.file), problem.typed or problem.message
+    message = message.replace(problem.file, name)
+    if problem.kind == "shared run id":
+        message = re.sub(r" \(first: .*\)", "", message)
+    if problem.kind == "identical runs":
+        message, _, other = message.partition(" as run ")
+        message += f" as run {other}" if other.strip("'") in runs else " as a run of another team"
+    message = re.sub(r" \(its options: .*\)", "", message)
+    return replace(problem, file=name, typed="", message=message)
+
+
+def letters(result: CampaignResult) -> dict[str, str]:
+    """A text for each team: what was received, what is wrong, how to mend it; no score in it."""
+    return {team: _letter(result, team) for team in teams_of_campaign(result)}
+
+
+def _letter(result: CampaignResult, team: str) -> str:
+    ranked = sorted(row.run for row in result.rows if row.team == team)
+    apart = {run.name: run.status for run in result.unranked if run.team == team}
+    reasons = result.apart.get(team, {})
+    wrong, odd = (
+        [(p.kind, wrap(f"- {p.place}: {p.message}", 76, subsequent_indent="  ")) for p in some]
+        for some in problems_of(result, team, {*ranked, *apart})
+    )
+    return from_template(
+        "templates/letter.txt",
+        escaped=False,
+        title=result.title,
+        team=team,
+        received=plural(len(ranked) + sum(reasons.values()), "run"),
+        ranked=ranked,
+        apart=apart,
+        gone={why: n for why, n in reasons.items() if why not in apart.values()},
+        wrong=wrong,
+        odd=odd,
+        most=MOST_IN_A_LETTER,
+    )

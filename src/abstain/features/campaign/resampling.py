@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from abstain.features.campaign.overview import MOST_CELLS, ROLE
 from abstain.features.campaign.result import FirstRun, Stability
@@ -16,7 +17,6 @@ from abstain.stats.resampling.samplers import of_outcomes, random_multiplicities
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import polars as pl
 
     from abstain.measures import Measure
     from abstain.measures.definition import Array, IntArray
@@ -26,7 +26,6 @@ MANY_CELLS = 1_000_000
 RESAMPLES, FEW_RESAMPLES = 1_000, 200
 RANK_BLOCK, PAIR_BLOCK = 1 << 22, 1 << 23
 """Numbers that a block of resamples may hold."""
-MOST_TEAMS = 500
 
 
 def stability(
@@ -126,18 +125,11 @@ def first_runs(
 def _pairs(
     runs: Sequence[str], info: Mapping[str, Mapping[str, str | None]], better: Array
 ) -> list[tuple[str, int, int]]:
-    """Each team with the places of its run 01 and of its best other run."""
-    teams: dict[str, tuple[list[int], list[int]]] = {}
-    for at, run in enumerate(runs):
-        team, number = info[run].get("team"), info[run].get("number")
-        if team is None or number is None:
-            continue
-        is_other = number.lstrip("0") != "1"
-        if not (is_other and np.isnan(better[at])):
-            teams.setdefault(team, ([], []))[is_other].append(at)
-    pairs = [
-        (team, first[0], max(others, key=lambda at: (better[at], -at)))
-        for team, (first, others) in teams.items()
-        if len(first) == 1 and others
-    ]
-    return sorted(pairs)[:MOST_TEAMS]
+    facts = {name: [info[run].get(name) for run in runs] for name in ("team", "number")}
+    frame = pl.DataFrame(facts, schema=dict.fromkeys(facts, pl.String)).with_row_index("at")
+    frame = frame.with_columns(better=better).drop_nulls()
+    is_first = pl.col("number").str.strip_chars_start("0") == "1"
+    first = frame.filter(is_first & (is_first.sum().over("team") == 1))
+    others = frame.filter(~is_first & pl.col("better").is_not_nan())
+    best = others.sort("better", "at", descending=[True, False]).unique("team", keep="first")
+    return first.join(best, on="team").sort("team").select("team", "at", "at_right").rows()

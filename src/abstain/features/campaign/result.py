@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
-import numpy as np
 
-from abstain.features.campaign.corrections import Moved
 from abstain.features.compare.result import CompareResult
 from abstain.features.curve.result import CurveResult
 from abstain.features.score.result import Row
-from abstain.outcomes import COUNTED, MOST
+from abstain.outcomes import COUNTED
 from abstain.registry import view_of
 from abstain.report.grid import Column
 from abstain.report.result import Facts, Number, Result
@@ -112,6 +110,18 @@ class FirstRun(Facts, frozen=True, kw_only=True, omit_defaults=True):
     high: Annotated[float | None, Column(kind="score", means=ENDS)]
 
 
+class Moved(Facts, frozen=True, kw_only=True, omit_defaults=True):
+    """A run with the corrections and without them."""
+
+    run: Annotated[str, Column(means="a run that is ranked")]
+    rank_before: Annotated[str, Column("# before", means="its rank without the corrections")]
+    rank: Annotated[str, Column("#", means="its rank with them")]
+    score_before: Annotated[
+        float | None, Column("{measure} before", "score", means="{measure} without them")
+    ]
+    score: Annotated[float | None, Column("{measure}", "score", means="{measure} with them")]
+
+
 class Questions(Facts, frozen=True, kw_only=True, omit_defaults=True):
     """Every question: its attributes, and in how many runs it was right, wrong, left blank."""
 
@@ -150,10 +160,6 @@ class Stability(Facts, frozen=True, kw_only=True, omit_defaults=True):
     high: list[int]
     first: list[float]
     """The share of resamples in which a run is first, alone or with others."""
-
-
-LEAST = 1e-9
-"""A run that guesses has parts of a question right, but not less of one than this."""
 
 
 class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="campaign"):
@@ -211,11 +217,9 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     @property
     def TABLES(self) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N802
         """The leaderboard, and the tables of the overview that the data allow."""
-        names: tuple[str, ...] = view_of(self).frame_names()
-        return names
+        return ("main", *view_of(self).by_name)
 
-    def to_frame(self, table: str = "main") -> pl.DataFrame:
-        """A table of the overview by the name of its file; the leaderboard is the main one."""
+    def _frame(self, table: str) -> pl.DataFrame:
         frame: pl.DataFrame = view_of(self).frame(table)
         return frame
 
@@ -225,49 +229,30 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
     def letters(self) -> dict[str, str]:
         """A text for each team: what was received, what is wrong, how to mend it."""
-        from abstain.features.campaign.public import letters
+        from abstain.features.campaign.participants import letters
 
         return letters(self)
 
     def check(self) -> None:
-        """Every list has a place for each run, slice or question, and counts are numbers."""
-        q = self.questions
-        for part in filter(None, (self.comparison, self.curves)):
-            part.check()
+        """Every list has a place for each run, slice or question; a page can be made of them."""
+        q, lists = self.questions, [*self.questions.attributes.values()]
         if self.blind and any((*q.outcomes, q.options, q.option_texts, q.choices)):
             raise ValueError("is blind, but holds outcomes or answers of questions")
-        try:
-            fits = all(self._fits())
-        except (ValueError, TypeError, LookupError):
-            fits = False
-        if not fits:
+        lists += () if self.blind else q.outcomes
+        whole = {len(each) for each in lists} == {len(q.attributes["question"])} != {0}
+        whole = whole and {each.attribute for each in self.breakdowns} <= {*q.attributes}
+        if not (whole and self.rows and all(self._fits())):
             raise ValueError("its runs, its questions and its breakdowns do not fit each other")
+        super().check()
+        if self.comparison is not None:
+            self.comparison.check()
 
     def _fits(self) -> Iterator[bool]:
-        """Whether lists and matrices have the shape of runs, questions and slices."""
         from abstain.features.campaign.overview import Overview
 
-        q, s, names = self.questions, self.stability, {row.run for row in self.rows}
-        optional: list[list[Any]] = [q.options, q.option_texts, q.choices]
-        lists = [*q.attributes.values(), *filter(None, optional)]
-        lists += () if self.blind else q.outcomes
-        yield {len(column) for column in lists} == {len(q.attributes["question"])} != {0}
-        yield {each.attribute for each in self.breakdowns} <= {*q.attributes}
-        for part in (self.comparison and self.comparison.rows, self.curves and self.curves.runs):
-            yield {row.run for row in part or ()} <= names
-        c, runs, others = Overview(self), len(self.rows), (*self.unranked, *self.references)
-        yield all(row.decided.n >= 0 for row in self.rows)
-        yield runs > 0 and {self.test_by, self.topic_by} <= {*c.slices, None}
-        yield s is None or {len(s.low), len(s.high), len(s.first)} == {runs}
-        yield all(len(run.counts) == len(COUNTED) for run in others)
-        yield all(((n >= 0) & (n <= runs)).all() for n in c.tried)
-        tables = [c.overall.table, np.array([run.counts for run in others] or 0)]
+        c, runs = Overview(self), len(self.rows)
+        yield from (bool(((n >= 0) & (n <= runs)).all()) for n in c.tried)
         for each in self.breakdowns:
-            slices = c.slices[each.attribute].names
-            shape = (len(slices), len(COUNTED))
-            parts = [sliced[each.attribute].table for _, sliced in c.baselines.values()]
-            yield each.slices == slices and all(part.shape == shape for part in parts)
-            yield c.sliced[each.attribute].table.shape == (runs, *shape)
-            tables += [c.sliced[each.attribute].table, *parts]
-        counts = np.concatenate([table[table != 0] for table in tables])
-        yield bool(((counts >= LEAST) & (counts <= MOST)).all())
+            yield c.slices[each.attribute].names == each.slices
+            shape = c.sliced[each.attribute].table.shape
+            yield shape == (runs, len(each.slices), len(COUNTED))

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from abstain.errors import plural, some_of
-from abstain.features.campaign.corrections import correction_sentence
 from abstain.features.campaign.overview import ALL_RUNS, ROLE, Overview
-from abstain.features.campaign.result import LEFT_OUT, Stability
+from abstain.features.campaign.result import LEFT_OUT, YARDSTICKS, Stability
 from abstain.features.campaign.tables import tests_passed
 from abstain.features.compare.words import distinct_from, verdict
 from abstain.report.charts import (
@@ -30,7 +29,7 @@ from abstain.report.view import first_few, listed
 from abstain.runs.run_names import WITHDRAWN
 from abstain.stats.orderings import above, at_least, over_runs, same
 
-MOST_RUNS, MOST_DOTS, MOST_TESTS, MOST_TOPICS = 60, 300, 80, 30
+MOST_RUNS, MOST_TESTS, MOST_TOPICS = 60, 80, 30
 WHOLE = {"tickMinStep": 1, "format": "d"}
 
 
@@ -39,7 +38,7 @@ def sentences(c: Overview) -> Iterator[str]:
     yield _what_was_run(c)
     yield _best(c)
     yield from _set_apart(c)
-    yield from correction_sentence(c)
+    yield from _corrections(c)
     if c.result.comparison is not None:
         yield from verdict(c.result.comparison)
     elif len(c.runs) > 1 and not c.result.blind:
@@ -88,7 +87,6 @@ def _best(c: Overview) -> str:
 
 
 def _set_apart(c: Overview) -> Iterator[str]:
-    """Runs that have no rank, teams that have none, and what is odd about runs."""
     result = c.result
     names: dict[str, Sequence[str]] = {}
     for run in result.unranked:
@@ -112,6 +110,17 @@ def _set_apart(c: Overview) -> Iterator[str]:
         yield f"{warning.message[:1].upper()}{warning.message[1:]}."
 
 
+def _corrections(c: Overview) -> Iterator[str]:
+    if c.result.moved:
+        runs = plural(len(c.result.moved), "ranked run")
+        first = [run.run for run in c.result.moved if run.rank_before in ("1", "1=")]
+        now = [run.run for run in c.result.moved if run.rank in ("1", "1=")]
+        then = "" if {*first} == {*now} else f"; without them {some_of(first)} came first"
+        yield (
+            f"Corrections after submission changed the rank of {len(c.reranked)} of {runs}{then}."
+        )
+
+
 def _spread(c: Overview) -> Iterator[str]:
     lacking = [run for run, gone in zip(c.runs, np.isnan(c.scores).tolist(), strict=True) if gone]
     if len(lacking) == len(c.runs):
@@ -128,10 +137,8 @@ def _spread(c: Overview) -> Iterator[str]:
 
 
 def _references(c: Overview) -> Iterator[str]:
-    for name, what in (
-        ("random (expected)", "Answering at random"),
-        ("none of the above", "Always answering “none of the above”"),
-    ):
+    ways = "Answering at random", "Always answering “none of the above”"
+    for name, what in zip(YARDSTICKS, ways, strict=True):
         if name in c.baselines and not np.isnan(value := c.measure(c.baselines[name][0])):
             beat = int(above(c.scores, value).sum())
             yield f"{what} would give {value:.2f}: {beat} of {plural(len(c.runs), c.what)} beat it."
@@ -276,7 +283,7 @@ def _topics_chart(c: Overview) -> Iterator[Figure]:
     rows: list[dict[str, Any]] = [
         {"topic": name, "score": round(float(scores[i, part]), 4), "run": run}
         for part, name in enumerate(names)
-        for i, run in enumerate(c.runs[:MOST_DOTS])
+        for i, run in enumerate(c.runs)
     ]
     means = over_runs(scores)["mean"].tolist()
     rows += [{"topic": name, "mean": mean} for name, mean in zip(names, means, strict=True)]
@@ -291,8 +298,7 @@ def _topics_chart(c: Overview) -> Iterator[Figure]:
         "transform": [{"filter": "isValid(datum.mean)"}],
     }
     dots["encoding"]["tooltip"] = [*tips(("run",), ()), score]
-    drawn = f"one of the {MOST_DOTS} best runs" if len(c.runs) > MOST_DOTS else "a run"
-    caption = f"Each dot is {drawn}; the bar is the mean of {c.whom(c.result.topic_by)}."
+    caption = f"Each dot is a run; the bar is the mean of {c.whom(c.result.topic_by)}."
     spec = chart("", rows, [dots, mean], height=44 * len(names))
     yield Figure("topics", caption, spec, title="Runs on topics")
 
@@ -340,7 +346,6 @@ def _pairs_chart(c: Overview) -> Iterator[Figure]:
 
 
 def _questions_chart(c: Overview) -> Figure:
-    """How many questions were right in how many runs."""
     rows = [
         {"runs": k, "questions": n, "from": k - 0.4, "to": k + 0.4}
         for k, n in enumerate(np.bincount(c.tried[0]).tolist())
@@ -357,7 +362,6 @@ def _questions_chart(c: Overview) -> Figure:
 
 
 def rank_figure(c: Overview, s: Stability) -> Figure:
-    """The rank of each run, and where it lies in 95 % of the resamples."""
     names = c.runs[:MOST_RUNS]
     ranks = places(c.scores, higher_is_better=c.measure.higher_is_better)
     rows = [

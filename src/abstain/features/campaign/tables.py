@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from abstain.errors import plural
-from abstain.features.campaign.corrections import correction_tables
 from abstain.features.campaign.overview import (
     ALL_RUNS,
     ATTRIBUTES,
@@ -25,10 +25,12 @@ from abstain.features.campaign.overview import (
     safe,
 )
 from abstain.features.campaign.participants import participant_tables
+from abstain.features.campaign.result import Moved
 from abstain.measures import measure
 from abstain.outcomes import Counts, CountsArray
 from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import PageTable
+from abstain.runs.corrections import Correction
 from abstain.stats.orderings import at_least, over_runs
 
 if TYPE_CHECKING:
@@ -39,11 +41,7 @@ if TYPE_CHECKING:
 EXTRA = ("forced-accuracy", "correctly-discarded")
 """Measures that a leaderboard has besides the one that orders it."""
 COUNTED = {"answered": "answered", "right": "right", "wrong": "wrong", "blank": "unanswered"}
-SPLIT = {
-    "blank (right)": "unanswered_right",
-    "blank (wrong)": "unanswered_wrong",
-    "blank (empty)": "unanswered_empty",
-}
+SPLIT = {f"blank ({what})": f"unanswered_{what}" for what in ("right", "wrong", "empty")}
 STATISTICS = {"median": "median", "mean": "mean", "standard deviation": "st. dev."}
 """What sums scores up, with the headings."""
 
@@ -159,7 +157,6 @@ def reading(c: Overview, test_by: str) -> PageTable:
 
 
 def by_slice(c: Overview, attribute: str, name: str = "", what: str = "") -> PageTable:
-    """Runs × slices of an attribute, with mean, median and deviation over the runs."""
     scores = np.concatenate([c.scores[:, None], c.slice_scores[attribute]], axis=1)
     what, name = what or attribute, name or f"by_{safe(attribute)}"
     means = f"{c.measure} on the questions of this {what}"
@@ -178,12 +175,10 @@ def sizes_text(slices: Slices) -> str:
     if len(names) > 1 and len(set(sizes)) == 1:
         return f"{plural(sizes[0], 'question')} in each."
     parts = ", ".join(f"{name} {size}" for name, size in zip(names, sizes, strict=True))
-    text = f"Questions: {parts}"
-    return (text if len(text) <= 400 else text[:399].rsplit(",", 1)[0] + " …") + "."
+    return f"Questions: {shorten(parts, 400, placeholder=' …')}."
 
 
 def _summed_up(c: Overview, heads: list[Column], scores: Array) -> Grid:
-    """The scores of every run, and below them their mean, median and deviation."""
     rows: list[list[Cell]] = [[run, *scores[i].tolist()] for i, run in enumerate(c.runs)]
     below: list[list[Cell]] = [[word, *row.tolist()] for word, row in over_runs(scores).items()]
     dim = set(range(len(rows), len(rows) + len(below)))
@@ -242,7 +237,6 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
 
 
 def question_table(c: Overview) -> PageTable:
-    """Every question, the hardest first: how many runs had it right, wrong, blank."""
     (right, wrong, blank), asked = c.tried, c.result.questions
     text = f"In how many of {plural(len(c.runs), 'run')} each question was right, hardest first."
     cells: dict[str | Column, list[Any]] = {"question": asked.attributes["question"]}
@@ -270,7 +264,6 @@ def hardest_first(right: IntArray, wrong: IntArray) -> IntArray:
 
 
 def pair_tables(c: Overview, pairs: Pairs) -> Iterator[PageTable]:
-    """What the simplified twins of main questions show."""
     parts = pairs.levels("simplified") or {"": pairs.everything}
     for part, inside in parts.items():
         yield PageTable(
@@ -322,3 +315,14 @@ def _pair_grid(c: Overview, pairs: Pairs, inside: Marks) -> Grid:
             rounded = [None if n is None else round(n) for n in counts]
             grid.rows.append([attribute, level, *rounded])
     return grid
+
+
+def correction_tables(c: Overview) -> Iterator[PageTable]:
+    if c.result.corrections:
+        grid = Grid.of_rows(Correction, c.result.corrections, *Correction.__struct_fields__)
+        text = "everyone: all have it right; none: it counts for nobody; else the new key."
+        yield PageTable("corrections", "Corrected questions", text, grid)
+    if c.reranked:
+        grid = Grid.of_rows(Moved, c.reranked, *Moved.__struct_fields__, measure=c.measure)
+        text = "Runs whose rank the corrections changed."
+        yield PageTable("corrections_ranks", "What the corrections changed", text, grid)

@@ -13,19 +13,19 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from abstain.errors import InputError, UsageError, check_name, option, plural
+from abstain.errors import InputError, UsageError, option, plural
 from abstain.features.campaign.blind import (
     SMALL_SLICES,
     answers_of,
     blinded,
     guarded,
+    published,
     safe_breakdowns,
     teams_of_campaign,
 )
 from abstain.features.campaign.overview import Overview, columns, free_name, grid_of, safe
 from abstain.features.campaign.page import campaign_page
-from abstain.features.campaign.participants import problem_grid, problem_table
-from abstain.features.campaign.public import letters, problems_of, published
+from abstain.features.campaign.participants import letters, problem_grid, problem_table, problems_of
 from abstain.features.campaign.result import CampaignResult
 from abstain.features.campaign.summary import campaign_figures, sentences
 from abstain.features.campaign.tables import STATISTICS, all_tables, by_slice, leaderboard
@@ -81,7 +81,6 @@ class View(view.View[CampaignResult]):
     def frame(self, table: str) -> pl.DataFrame:
         import polars as pl
 
-        check_name("table", table, self.frame_names())
         named = self.by_name["leaderboard" if table == "main" else table]
         bare = named.grid.without_bars()  # they say what counts say
         return pl.DataFrame(
@@ -90,9 +89,6 @@ class View(view.View[CampaignResult]):
                 for column, cells in zip(bare.columns, bare.cells(), strict=True)
             ]
         )
-
-    def frame_names(self) -> tuple[str, ...]:
-        return ("main", *self.by_name)
 
     def charts(self) -> dict[str, dict[str, Any]]:
         drawn = campaign_figures(self.overview)
@@ -116,8 +112,7 @@ class View(view.View[CampaignResult]):
         return f"<CampaignResult: {runs}, {asked}, {self.result.measure}>"
 
 
-WIDTH, WIDEST, LONGEST = 82, 40, 2_000
-"""Markdown and LaTeX are for reading and pasting: larger tables are left to CSV."""
+WIDTH = 82
 OURS = RESULTS, TEAMS, LETTERS = "results.json", "teams.md", "letters.md"
 """Files that tell a folder that was written here."""
 EPOCH = 946_684_800
@@ -134,7 +129,7 @@ def write_campaign(
     title = f"{result.title} (organiser)"
     result = replace(result, title=title) if organiser else published(result)
     c = Overview(result)
-    tables = [replace(table, filed=_endings(table.grid)) for table in all_tables(c)]
+    tables = [replace(table, filed=("csv", "md", "tex")) for table in all_tables(c)]
     with _new_folder(folder, blind=result.blind, force=force) as draft:
         for table in tables:
             for ending in table.filed:
@@ -169,11 +164,11 @@ def write_teams(
 
 
 def write_letters(result: CampaignResult, folder: str | Path, *, force: bool = False) -> None:
-    """Write a text to send to each team: `letters`."""
     taken: set[str] = set()
     with _new_folder(folder, blind=False, force=force) as draft:
-        files = {team: f"{free_name(safe(team) or 'team', taken)}.txt" for team in letters(result)}
+        files = {}
         for team, text in letters(result).items():
+            files[team] = f"{free_name(safe(team) or 'team', taken)}.txt"
             _write(draft / files[team], text)
         _write(draft / LETTERS, _contents("letter to", "letters", files))
 
@@ -197,7 +192,6 @@ def _new_folder(folder: str | Path, *, blind: bool, force: bool) -> Iterator[Pat
 
 
 def whole_folder_free(target: Path, *, force: bool) -> None:
-    """Refuse a folder that may not be written."""
     if target.exists() and not target.is_dir():
         raise InputError("is a file, expected a folder to write", str(target))
     if target.exists() and any(target.iterdir()):
@@ -205,11 +199,6 @@ def whole_folder_free(target: Path, *, force: bool) -> None:
             raise UsageError(f"{target} exists; {option('force', value=True)} replaces it")
         if not any((target / name).exists() for name in OURS):
             raise UsageError(f"{target} is not a campaign's folder; it is left as it is")
-
-
-def _endings(grid: Grid) -> tuple[str, ...]:
-    small = len(grid.columns) <= WIDEST and len(grid.rows) <= LONGEST
-    return ("csv", "md", "tex") if small else ("csv",)
 
 
 def _write(path: Path, text: str) -> None:
@@ -251,6 +240,10 @@ class Teams:
         self.board = leaderboard(self.c).grid
         breakdowns = self.result.breakdowns if revealed else safe_breakdowns(self.result)
         self.breakdowns = [by_slice(self.c, breakdown.attribute) for breakdown in breakdowns]
+        shown = self.result if pseudonyms is None else blinded(result, pseudonyms, self.held)
+        teams = {name: team for team, name in (pseudonyms or {}).items()}
+        self.field = [(teams.get(row.run, row.team), row) for row in shown.rows]
+        """Each place of the ranking that is shown, with its team."""
 
     def pages(self) -> Iterator[tuple[str, str, Page]]:
         """The folder, name and page of each team, in the order of the names shown."""
@@ -327,39 +320,28 @@ class Teams:
         grid = Grid(grid.columns, [*rows, *field], dim={len(rows), len(rows) + 1})
         return replace(table, reading=reading, grid=grid)
 
-    @cached_property
-    def _places(self) -> list[tuple[str, str, str, float | None]]:
-        """Rank, team, name shown, score: of every run, or of each team's best."""
-        result, teams = self.result, {}
-        if self.pseudonyms is not None:
-            result = blinded(self.everything, self.pseudonyms, self.held)
-            teams = {name: team for team, name in self.pseudonyms.items()}
-        shown = self.pseudonyms is not None or self.revealed is not None
-        names = [row.run if shown else "another run" for row in result.rows]
-        return [
-            (row.rank, teams.get(row.run, row.team), name, row.scores.get(result.measure))
-            for row, name in zip(result.rows, names, strict=True)
-        ]
-
     def _field(self, team: str) -> PageTable:
         """The places around a team's runs, the first of all among them."""
-        mine = [at for at, (_, whose, _, _) in enumerate(self._places) if whose == team]
+        mine = {at for at, (whose, _) in enumerate(self.field) if whose == team}
         near = {at + step for at in mine for step in range(-AROUND, AROUND + 1)} | {0}
-        wanted = sorted(near & set(range(len(self._places))))
+        wanted = sorted(near & set(range(len(self.field))))
         rows: list[list[Cell]] = []
         for at in wanted:
-            rank, whose, who, score = self._places[at]
-            if whose == team:
-                who = "you" if self.pseudonyms else self.result.rows[at].run
-            rows.append([rank, who, score])
+            _, row = self.field[at]
+            who = row.run if self.pseudonyms or self.revealed or at in mine else "another run"
+            who = "you" if self.pseudonyms and at in mine else who
+            rows.append([row.rank, who, row.scores.get(self.result.measure)])
         what = "teams, each with its best run" if self.pseudonyms else "runs"
         rank_column, score_column = columns(self.c, "#", self.result.measure)
-        dim = {n for n, at in enumerate(wanted) if at not in mine}
         return PageTable(
             "field",
             "The field",
-            f"The top of the ranking, and the places next to yours ({len(self._places):,} {what}).",
-            Grid([rank_column, Column("who"), score_column], rows, dim=dim),
+            f"The top of the ranking, and the places next to yours ({len(self.field):,} {what}).",
+            Grid(
+                [rank_column, Column("who"), score_column],
+                rows,
+                dim={n for n, at in enumerate(wanted) if at not in mine},
+            ),
             hides_dim=False,
         )
 
@@ -382,7 +364,6 @@ class Teams:
         yield PageTable("responses", "Your responses", reading, grid_of(self.c, cells))
 
     def _problems(self, team: str, runs: set[str]) -> Iterator[PageTable]:
-        """A team's validation report."""
         grid = problem_grid(self.c, *problems_of(self.result, team, runs))
         if grid.rows:
             reading = "A run with a problem is not scored; a warning changes nothing."

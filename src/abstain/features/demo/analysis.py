@@ -154,7 +154,6 @@ def synthetic(seed: int = SEED) -> Rankings:
 
 
 def tables(result: TruncationResult) -> list[Grid]:
-    """The paper's tables: 1 and 2 as printed, 3 of the synthetic collection."""
     _, _, agreement, *_ = view_of(result).tables()
     agreement.title = f"Table 3: {agreement.title[:1].lower()}{agreement.title[1:]}"
     return [table1(), table2(), replace(agreement, notes=[SYNTHETIC])]

@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from abstain.errors import InputError, UsageError, check_name, shown, some_of
 from abstain.features.campaign.analysis import campaign_of_files
 from abstain.features.campaign.overview import Overview
-from abstain.features.campaign.result import CampaignResult
-from abstain.features.editions.result import LANGUAGE, Change, Edition, EditionsResult, Part
+from abstain.features.campaign.result import LUCK, YARDSTICKS, CampaignResult
+from abstain.features.editions.result import Change, Edition, EditionsResult, Part
 from abstain.features.score.result import ScoreResult
 from abstain.io.frames import collect, into_lazy, open_table, require
 from abstain.io.tables import format_of_name
@@ -39,11 +39,8 @@ from abstain.stats.intervals import check_level
 from abstain.stats.orderings import at_least, over_runs
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from abstain.outcomes import Array
 
-BASELINES = ("random (expected)", "none of the above")
 ALL = "all"
 """The row of registrations that is of no single edition."""
 UNKNOWN = "has no results per question, so there is no test against it"
@@ -102,48 +99,43 @@ def editions(
         on="".join(f"{key}={value}" for key, value in (on or {}).items()),
         editions=tuple(replace(s.edition, registered=counts.get(s.name, {})) for s in sides),
         parts=tuple(part for side in sides for part in side.parts),
-        changes=changes_of(sides, [side.means for side in sides], chosen, level),
+        changes=changes_of({side.name: side.means for side in sides}, chosen, level),
         teams=len({team for campaign in full for team in campaign.teams}),
         registered=counts.get(ALL, {}) if ALL not in campaigns else {},
     )
 
 
 class Side(Struct, frozen=True):
-    """An edition as it is shown."""
-
-    name: str
     edition: Edition
-    parts: tuple[Part, ...]
+    parts: list[Part]
     means: Means
     untested: str = UNKNOWN
     """Why there is no test against it; empty: there is one."""
+
+    @property
+    def name(self) -> str:
+        return self.edition.edition
 
 
 def side_of(
     campaign: Campaign, on: Mapping[str, str] | None, measure: Measure, names: Sequence[str]
 ) -> Side:
     """An edition over all questions or some of them, and by attributes."""
-    view = _on(campaign, on)
-    means = Means.of(view, measure, best_rows(campaign, measure))
-    right, unanswered = _percents(view.counts.table)
-    baselines = _baselines(view.baselines, measure)
-    luck, scores = baselines.get(BASELINES[0]), measure(view.counts)
-    edition = Edition(
-        edition=view.name,
-        tests=view.tests,
-        questions=view.questions,
-        runs=len(view.runs),
-        teams=len(set(view.teams)),
-        all_runs=number(means.all_runs.value),
-        best_runs=number(means.best_runs.value),
-        right=right,
-        unanswered=unanswered,
-        below=None if luck is None else int((~at_least(scores, luck)).sum()),
-        baselines=baselines,
+    view = campaign
+    for attribute, value in (on or {}).items():
+        if attribute in campaign.slices:
+            check_name(f"{attribute} in {campaign.name}", value, campaign.slices[attribute])
+            view = campaign.slices[attribute][value]
+    everyone, teams = range(len(view.runs)), len({*view.teams})
+    figures = _figures(campaign, view, measure, everyone)
+    luck = figures["baselines"].get(LUCK)
+    below = None if luck is None else int((~at_least(measure(view.counts), luck)).sum())
+    return Side(
+        Edition(**figures, tests=view.tests, teams=teams, below=below),
+        [*_parts(campaign, view, names, measure)],
+        Means.of(view, measure, best_rows(campaign, measure, everyone)),
+        UNKNOWN if view.asked is None else ALONE if teams == 1 else "",
     )
-    untested = UNKNOWN if view.asked is None else ALONE if len(set(view.teams)) == 1 else ""
-    parts = tuple(_parts(campaign, view, names, measure))
-    return Side(view.name, edition, parts, means, untested)
 
 
 HEADINGS = {"right %": "right", "unanswered %": "unanswered", "below chance": "below"}
@@ -164,29 +156,16 @@ def printed(name: str, path: str | os.PathLike[str]) -> Side:
     for row in frame.iter_rows(named=True):
         level = row.pop(by[0]) if by else None
         try:
-            values = {name: float(text) for name, text in row.items() if text}
+            values = {"edition": name} | {key: float(text) for key, text in row.items() if text}
             if level:
-                what = {"edition": name, "by": by[0], "level": level}
-                parts.append(msgspec.convert(values | what, Part, strict=False))
+                values |= {"by": by[0], "level": level}
+                parts.append(msgspec.convert(values, Part, strict=False))
             else:
-                whole = msgspec.convert(values | {"edition": name}, Edition, strict=False)
+                whole = msgspec.convert(values, Edition, strict=False)
         except ValueError as error:  # msgspec's is one
             raise InputError(f"expected numbers: {error}", table.name) from None
-    scores = np.array([whole.all_runs, whole.best_runs, None], np.float64)
-    means = Means(*(_clustered(score, np.zeros(1)) for score in scores[:, None]))
-    return Side(name, whole, tuple(parts), means)
-
-
-def _on(campaign: Campaign, on: Mapping[str, str] | None) -> Campaign:
-    ((attribute, value),) = (on or {"": ""}).items()
-    if attribute not in campaign.slices:
-        return campaign
-    check_name(f"{attribute} in {campaign.name}", value, campaign.slices[attribute])
-    return campaign.slices[attribute][value]
-
-
-def _baselines(counts: Mapping[str, CountsArray], measure: Measure) -> dict[str, float | None]:
-    return {name: number(float(measure(counts[name])[0])) for name in BASELINES if name in counts}
+    scores = np.array([[whole.all_runs], [whole.best_runs], [None]], np.float64)
+    return Side(whole, parts, Means(*(_clustered(score, np.zeros(1)) for score in scores)))
 
 
 class Means(Struct, frozen=True):
@@ -200,23 +179,22 @@ class Means(Struct, frozen=True):
     @classmethod
     def of(cls, campaign: Campaign, measure: Measure, best: Sequence[int]) -> Means:
         """From counts, and where the best run of each team stands."""
-        scores = measure(campaign.counts)
-        teams = np.unique(np.array(campaign.teams), return_inverse=True)[1]
-        at, asked = np.array(best, np.int64), campaign.asked
+        scores, asked = measure(campaign.counts), campaign.asked
+        teams, at = np.array(campaign.teams), np.array(best, np.int64)
         questions = Mean.of(np.zeros(0), np.zeros(0))
-        if asked is not None and len(asked.right):  # by the delta method at the mean shares
-            shares = np.stack([asked.right, 1 - asked.right - asked.blank, asked.blank], axis=-1)
-            slopes = influence(one_run(measure, THREE), shares.mean(axis=0))
-            questions = _clustered(shares @ slopes, asked.clusters)
+        if asked is not None and len(asked):  # by the delta method at the mean shares
+            shares = asked.select("right", 1 - pl.col("right") - pl.col("blank"), "blank")
+            slopes = influence(one_run(measure, THREE), shares.mean().to_numpy()[0])
+            questions = _clustered(shares.to_numpy() @ slopes, asked["cluster"].to_numpy())
         return cls(_clustered(scores, teams), _clustered(scores[at], at), questions)
 
 
-def best_rows(campaign: Campaign, measure: Measure, rows: Sequence[int] | None = None) -> list[int]:
+def best_rows(campaign: Campaign, measure: Measure, rows: Sequence[int]) -> list[int]:
     """The place of each team's best run over all questions, whatever part is looked at."""
     scores = measure(campaign.counts)
     better = scores if measure.higher_is_better else -scores
     best: dict[str, int] = {}
-    for at in range(len(campaign.runs)) if rows is None else rows:
+    for at in rows:
         team = campaign.teams[at]
         if np.isfinite(better[at]) and (team not in best or better[at] > better[best[team]]):
             best[team] = at
@@ -231,18 +209,15 @@ def _clustered(values: Array, clusters: Any) -> Mean:
     return Mean.of(totals, np.bincount(numbers).astype(np.float64))
 
 
-def changes_of(
-    views: Sequence[Campaign | Side], means: Sequence[Means], measure: Measure, level: float
-) -> tuple[Change, ...]:
+def changes_of(means: Mapping[str, Means], measure: Measure, level: float) -> tuple[Change, ...]:
     """Each edition against the one before, over all runs and over best runs, as Welch has it."""
     changes, most = [], measure.bounds[1] - measure.bounds[0]
-    for (a, b), (first, second) in zip(pairwise(views), pairwise(means), strict=True):
-        both = first.questions, second.questions
-        for what, *runs in (
-            ("all runs", first.all_runs, second.all_runs),
-            ("best runs", first.best_runs, second.best_runs),
+    for (before, a), (after, b) in pairwise(means.items()):
+        for what, old, new in (
+            ("all runs", a.all_runs, b.all_runs),
+            ("best runs", a.best_runs, b.best_runs),
         ):
-            difference, parts = runs[1].value - runs[0].value, (*runs, *both)
+            difference, parts = new.value - old.value, (old, new, a.questions, b.questions)
             squares = np.array([part.error**2 for part in parts])
             spread = float(squares.sum())
             each = float((squares**2 / [part.degrees for part in parts]).sum())
@@ -250,8 +225,8 @@ def changes_of(
             low, high = np.clip(total.limits(level), -most, most).tolist()
             changes.append(
                 Change(
-                    before=a.name,
-                    after=b.name,
+                    before=before,
+                    after=after,
                     what=what,
                     difference=number(difference),
                     low=number(low),
@@ -268,60 +243,48 @@ def _parts(
     campaign: Campaign, view: Campaign, names: Sequence[str], measure: Measure
 ) -> Iterator[Part]:
     """An edition by attributes of all its questions, and by language over those that count."""
+    everyone = range(len(campaign.runs))
     for attribute in (name for name in names if name in campaign.slices):
         for level, part in campaign.slices[attribute].items():
             if view is campaign:
-                yield _part(campaign, part, measure, range(len(campaign.runs)), attribute, level)
+                figures = _figures(campaign, part, measure, everyone)
             elif part.asked is not None and view.asked is not None:
-                inside = np.isin(part.asked.at, view.asked.at)
-                shares = over_runs(np.stack([part.asked.right, part.asked.blank])[:, inside].T)
-                right, blank = (number(100 * share) for share in shares["mean"].tolist())
-                yield Part(
-                    edition=campaign.name,
-                    by=attribute,
-                    level=level,
-                    questions=int(inside.sum()),
-                    runs=len(campaign.runs),
-                    right=right,
-                    unanswered=blank,
-                )
+                both = part.asked.join(view.asked, on="at", how="semi")
+                right, blank = both.select(pl.col("right", "blank").mean() * 100).row(0)
+                figures = {"edition": campaign.name, "questions": both.height}
+                figures |= {"runs": len(everyone), "right": right, "unanswered": blank}
+            else:
+                continue
+            yield Part(**figures, by=attribute, level=level)
     for language in sorted({*campaign.languages} - {""}):
         rows = [at for at, name in enumerate(campaign.languages) if name == language]
-        yield _part(campaign, view, measure, rows, LANGUAGE, language)
+        yield Part(**_figures(campaign, view, measure, rows), by="language", level=language)
 
 
-def _part(
-    campaign: Campaign, part: Campaign, measure: Measure, rows: Sequence[int], by: str, level: str
-) -> Part:
-    table = part.counts.table[[*rows]]
-    best = part.counts.table[best_rows(campaign, measure, rows)]
-    right, unanswered = _percents(table)
-    all_runs, best_runs = (over_runs(measure(CountsArray(t)))["mean"] for t in (table, best))
-    return Part(
-        edition=campaign.name,
-        by=by,
-        level=level,
-        questions=part.questions,
-        runs=len(rows),
-        all_runs=number(float(all_runs)),
-        best_runs=number(float(best_runs)),
-        right=right,
-        unanswered=unanswered,
-        baselines=_baselines(part.baselines, measure),
-    )
-
-
-def _percents(table: Array) -> tuple[float | None, float | None]:
-    """The responses that are right, and those that are blank, in percent."""
-    right, _, *blank = table.sum(axis=0).astype(float).tolist()
-    responses = float(table.sum()) or math.nan
-    return number(100 * right / responses), number(100 * sum(blank) / responses)
+def _figures(
+    campaign: Campaign, part: Campaign, measure: Measure, rows: Sequence[int]
+) -> dict[str, Any]:
+    """Of some runs on some questions; the best runs are the best on all questions."""
+    table = part.counts.table
+    tables = table[[*rows]], table[best_rows(campaign, measure, rows)]
+    all_runs, best = (number(float(over_runs(measure(CountsArray(t)))["mean"])) for t in tables)
+    right, _, *blank = (100 * tables[0].sum(axis=0) / (tables[0].sum() or math.nan)).tolist()
+    counts = {n: k for n in YARDSTICKS if (k := part.baselines.get(n)) is not None}
+    return {
+        "edition": campaign.name,
+        "questions": part.questions,
+        "runs": len(rows),
+        "all_runs": all_runs,
+        "best_runs": best,
+        "right": number(right),
+        "unanswered": number(sum(blank)),
+        "baselines": {name: number(measure(k)[0]) for name, k in counts.items()},
+    }
 
 
 def _registrations(
     source: Any, names: Collection[str]
 ) -> tuple[dict[str, dict[str, int]], list[str]]:
-    """Whole numbers by edition or task, and a note on rows that fit none."""
     if source is None:
         return {}, []
     table = open_table(source, name="the registrations")
@@ -341,32 +304,23 @@ def _registrations(
     return counts, [note] if unknown else []
 
 
-class QuestionShares(Struct, frozen=True):
-    """The questions of an edition: shares of the runs that had each right and left it blank."""
-
-    right: npt.NDArray[np.float64]
-    blank: npt.NDArray[np.float64]
-    clusters: npt.NDArray[np.int64]
-    """The reading test of each; a number by itself where there are no tests."""
-    at: npt.NDArray[np.int64] = np.zeros(0, np.int64)
-    """Which questions of all these are, where they are some."""
-
-
-class Campaign(Struct, frozen=True):
+class Campaign(Struct, frozen=True, kw_only=True):
     """An edition before anything is computed, over all questions or some of them."""
 
     name: str
+    measure: str
     runs: list[str]
     teams: list[str]
     languages: list[str]
     counts: CountsArray
-    baselines: dict[str, CountsArray]
-    slices: dict[str, dict[str, Campaign]]
+    baselines: dict[str, CountsArray] = {}
+    slices: dict[str, dict[str, Campaign]] = {}
     """By attribute and value."""
-    measure: str
     tests: int | None = None
     questions: int | None = None
-    asked: QuestionShares | None = None
+    asked: pl.DataFrame | None = None
+    """Where a question stands (`at`), the shares of runs that had it `right` and left it `blank`,
+    and its `cluster`: its reading test, or a number by itself."""
 
 
 def edition_of(name: str, source: Any) -> Campaign | Side:
@@ -393,37 +347,38 @@ def edition_of(name: str, source: Any) -> Campaign | Side:
 
 def _of_campaign(name: str, result: CampaignResult) -> Campaign:
     c = Overview(result)
-    info, test = c.info, result.test_by
-    teams, languages = _from_names(c.runs)
-    teams = [a or b for a, b in zip(info.get("team", teams), teams, strict=True)]
-    for column in ("language", "source"):
-        listed = info.get(column, languages)
-        languages = [a or b for a, b in zip(listed, languages, strict=True)]
-    known = {reference.name for reference in result.references} & {*BASELINES}
-    asked, tests = None, len(c.slices[test].names) if test else None
+    infos, test = [row.info for row in result.rows], result.test_by
+    known = {n: c.baselines[n] for n in YARDSTICKS if n in c.baselines}
+    asked = None
     if not result.blind:
         right, wrong, blank = c.tried
         total = np.maximum(1, right + wrong + blank)
         clusters = cluster_numbers(c.questions, test) if test else np.arange(len(right))
-        asked = QuestionShares(right / total, blank / total, clusters)
-    baselines = {n: CountsArray.of([c.baselines[n][0]]) for n in known}
-    whole = Campaign(name, c.runs, teams, languages, c.overall, baselines, {}, result.measure)
-    whole = replace(whole, tests=tests, questions=c.questions.height, asked=asked)
+        shares = {"right": right / total, "blank": blank / total, "cluster": clusters}
+        asked = pl.DataFrame({"at": np.arange(len(right)), **shares})
+    whole = Campaign(
+        name=name,
+        measure=result.measure,
+        runs=c.runs,
+        teams=c.teams,
+        languages=[info.get("source") or info.get("language") or "" for info in infos],
+        counts=c.overall,
+        baselines={n: CountsArray.of([overall]) for n, (overall, _) in known.items()},
+        tests=len(c.slices[test].names) if test else None,
+        questions=c.questions.height,
+        asked=asked,
+    )
 
     def of(attribute: str, at: int) -> Campaign:
-        tables = {n: c.baselines[n][1][attribute].table for n in known}
         inside = c.slices[attribute].slice_of == at
-        part = whole
-        if asked is not None:
-            shares = (asked.right[inside], asked.blank[inside], asked.clusters[inside])
-            tests = len(np.unique(shares[-1])) if test else None
-            at_all = QuestionShares(*shares, at=np.flatnonzero(inside))
-            part = replace(whole, asked=at_all, tests=tests)
+        here = None if asked is None else asked.filter(inside)
         return replace(
-            part,
+            whole,
             counts=CountsArray(c.sliced[attribute].table[:, at]),
-            baselines={n: CountsArray(table[[at]]) for n, table in tables.items()},
+            baselines={n: CountsArray(k[attribute].table[[at]]) for n, (_, k) in known.items()},
+            tests=whole.tests if here is None or not test else here["cluster"].n_unique(),
             questions=int(inside.sum()),
+            asked=here,
         )
 
     slices = {
@@ -434,7 +389,6 @@ def _of_campaign(name: str, result: CampaignResult) -> Campaign:
 
 
 def _of_scores(name: str, result: ScoreResult) -> Campaign:
-    """Saved scores, over all questions or by one attribute."""
     if len(result.by) > 1:
         raise UsageError(
             f"edition {shown(name)} is broken down by {' and '.join(result.by)}, expected scores "
@@ -443,21 +397,22 @@ def _of_scores(name: str, result: ScoreResult) -> Campaign:
     rows = [row for row in result.rows if getattr(row, "reference", None) is None]
     runs = sorted({row.run for row in rows})
     place = {run: at for at, run in enumerate(runs)}
-    levels = [next(iter(row.slice.values()), None) or "" for row in rows]
-    tables = {
-        level: np.zeros((len(runs), len(COUNTED))) for level in sorted(levels, key=natural_key)
-    }
-    for row, level in zip(rows, levels, strict=True):
-        tables[level][place[row.run]] += CountsArray.of([row.counts]).table[0]
-    total = CountsArray(sum(tables.values(), np.zeros((len(runs), len(COUNTED)))))
-    whole = Campaign(name, runs, *_from_names(runs), total, {}, {}, result.measures[0])
-    parts = {level: replace(whole, counts=CountsArray(table)) for level, table in tables.items()}
+    nothing = np.zeros((len(runs), len(COUNTED)))
+    tables: dict[str, Array] = {}
+    for row in rows:
+        level = next(iter(row.slice.values()), None) or ""
+        table = tables.setdefault(level, nothing.copy())
+        table[place[row.run]] += CountsArray.of([row.counts]).table[0]
+    parsed = {run: parse_run_name(run) for run in runs}
+    whole = Campaign(
+        name=name,
+        measure=result.measures[0],
+        runs=runs,
+        teams=[run if name is None else name.team for run, name in parsed.items()],
+        languages=["" if name is None else name.source for name in parsed.values()],
+        counts=CountsArray(sum(tables.values(), nothing)),
+    )
+    levels = sorted(tables, key=natural_key)
+    parts = {level: replace(whole, counts=CountsArray(tables[level])) for level in levels}
     slices = {result.by[0]: parts} if result.by else {}
     return replace(whole, slices=slices, questions=result.questions)
-
-
-def _from_names(runs: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Team and language by run ids; a run of another form is a team by itself."""
-    parsed = [parse_run_name(run) for run in runs]
-    teams = [run if name is None else name.team for run, name in zip(runs, parsed, strict=True)]
-    return teams, ["" if name is None else name.source for name in parsed]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from abstain.report import view
@@ -14,14 +14,6 @@ from abstain.report.view import sentence
 if TYPE_CHECKING:
     import polars as pl
 
-LANGUAGE = "language"
-
-AllRuns = Annotated[float | None, Column("all runs", "score")]
-BestRuns = Annotated[float | None, Column("best runs", "score")]
-Baselines = Annotated[dict[str, float | None], Column("{key}", "score")]
-Counted = Annotated[dict[str, int], Column("{key}", "count")]
-Right = Annotated[float | None, Column("right %", "percent")]
-Unanswered = Annotated[float | None, Column("unanswered %", "percent")]
 Count = Annotated[int | None, Column(kind="count")]
 
 
@@ -33,34 +25,25 @@ class Edition(Facts, frozen=True, kw_only=True, omit_defaults=True):
     questions: Count = None
     runs: Count = None
     teams: Count = None
-    all_runs: AllRuns = None
+    all_runs: Annotated[float | None, Column("all runs", "score")] = None
     """The mean score of all runs."""
-    best_runs: BestRuns = None
+    best_runs: Annotated[float | None, Column("best runs", "score")] = None
     """The mean score of each team's best run over all questions."""
-    right: Right = None
+    right: Annotated[float | None, Column("right %", "percent")] = None
     """Percent of all responses."""
-    unanswered: Unanswered = None
+    unanswered: Annotated[float | None, Column("unanswered %", "percent")] = None
     below: Annotated[int | None, Column("below chance", "count")] = None
     """Runs that score less than an answer at random would."""
-    baselines: Baselines = {}
-    registered: Counted = {}
+    baselines: Annotated[dict[str, float | None], Column("{key}", "score")] = {}
+    registered: Annotated[dict[str, int], Column("{key}", "count")] = {}
     """What a table of registrations says of it."""
 
 
-class Part(Facts, frozen=True, kw_only=True, omit_defaults=True):
+class Part(Edition, frozen=True, kw_only=True, omit_defaults=True):
     """Some questions, or the runs of one language, in one edition."""
 
-    edition: str
     by: str
     level: Annotated[str, Column("{by}")]
-    questions: Count = None
-    runs: Count = None
-    all_runs: AllRuns = None
-    best_runs: BestRuns = None
-    right: Right = None
-    """Percent of all responses."""
-    unanswered: Unanswered = None
-    baselines: Baselines = {}
 
 
 class Change(Facts, frozen=True, kw_only=True, omit_defaults=True):
@@ -99,16 +82,14 @@ class EditionsResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
 
     def _frame(self, table: str) -> pl.DataFrame:
         """A row an edition; `parts` by question type and language, `changes` year by year."""
-        kinds: dict[str, tuple[type[Facts], Sequence[Facts]]] = {
-            "main": (Edition, self.editions),
-            "parts": (Part, self.parts),
-            "changes": (Change, self.changes),
-        }
-        kind, rows = kinds[table]
-        last = ("registered", "baselines")  # columns by somebody's names
-        names = [n for n in kind.__struct_fields__ if n not in last]
-        names += [n for n in last if n in kind.__struct_fields__]
-        return frame_of_rows(kind, rows, *names, by="level")
+        if table == "changes":
+            return frame_of_rows(Change, self.changes, *Change.__struct_fields__)
+        figures = ("all_runs", "best_runs", "right", "unanswered")
+        if table == "parts":
+            names = ("edition", "by", "level", "questions", "runs", *figures, "baselines")
+            return frame_of_rows(Part, self.parts, *names, by="level")
+        names = ("edition", "tests", "questions", "runs", "teams", *figures, "below")
+        return frame_of_rows(Edition, self.editions, *names, "registered", "baselines")
 
 
 class View(view.View[EditionsResult]):
@@ -118,8 +99,18 @@ class View(view.View[EditionsResult]):
         return "Editions"
 
     def tables(self, **options: Any) -> list[Grid]:
-        grids = [self.whole(), *self._changes(), *self._parts()]
-        grids[-1].notes += [*self._sentences(), *(sentence(note) for note in self.result.notes)]
+        result, grids = self.result, [self.whole()]
+        if result.changes:
+            names = Change.__struct_fields__
+            grids.append(Grid.of_rows(Change, result.changes, *names))
+            grids[-1].title = "From edition to edition"
+        for by in dict.fromkeys(part.by for part in result.parts):
+            rows = [part for part in result.parts if part.by == by]
+            names = ("edition", "level", "questions", "runs", "right", "unanswered")
+            names += ("all_runs", "best_runs", "baselines")
+            grids.append(Grid.of_rows(Part, rows, *names, by=by))
+            grids[-1].title = f"By {by}{f', on {result.on}' if result.on else ''}"
+        grids[-1].notes += [*self._sentences(), *map(sentence, result.notes)]
         return grids
 
     def whole(self, **options: Any) -> Grid:
@@ -127,13 +118,12 @@ class View(view.View[EditionsResult]):
         registered: Counter[str] = Counter()
         for row in result.editions:
             registered.update(row.registered)
-        sums: dict[str, Any] = {}
-        for name in ("tests", "questions", "runs", "below"):
+        sums: dict[str, Any] = {"teams": result.teams}
+        for name in ("tests", "questions", "runs", "below", "teams"):
             each = [getattr(row, name) for row in result.editions]
-            sums[name] = None if None in each else sum(each)
-        teams = None if None in (row.teams for row in result.editions) else result.teams
+            sums[name] = None if None in each else sums.get(name, sum(each))
         named = dict(registered) | result.registered
-        total = Edition(edition="all", teams=teams, registered=named, **sums)
+        total = Edition(edition="all", registered=named, **sums)
         grid = Grid.of_rows(
             Edition,
             [*result.editions, total],
@@ -143,25 +133,6 @@ class View(view.View[EditionsResult]):
         grid.title = f"Mean {result.measure}{f' on {result.on}' if result.on else ''}"
         grid.dim = {len(result.editions)}
         return grid
-
-    def _changes(self) -> Iterator[Grid]:
-        if self.result.changes:
-            grid = Grid.of_rows(Change, self.result.changes, *Change.__struct_fields__)
-            grid.title = "From edition to edition"
-            yield grid
-
-    def _parts(self) -> Iterator[Grid]:
-        over = f"on {self.result.on}" if self.result.on else ""
-        for by in dict.fromkeys(part.by for part in self.result.parts):
-            grid = Grid.of_rows(
-                Part,
-                [part for part in self.result.parts if part.by == by],
-                *("edition", "level", "questions", "runs", "right", "unanswered"),
-                *("all_runs", "best_runs", "baselines"),
-                by=by,
-            )
-            grid.title = f"By {by}{over and ', '}{over}"
-            yield grid
 
     def _sentences(self) -> Iterator[str]:
         result, alpha = self.result, 1 - self.result.level

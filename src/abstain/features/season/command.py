@@ -33,7 +33,7 @@ def receive(files: tuple[str, ...], every: bool, out: Showing, **how: Any) -> No
     """
     from abstain.features.season.intake import receive as received
     from abstain.report.grid import Grid
-    from abstain.runs.ledger import INVALID, OVER, Receipt
+    from abstain.runs.season import INVALID, OVER, Receipt
 
     if bool(files or how["withdraw"] or how["primary"]) == every:
         raise UsageError("name files, --withdraw RUN or --primary RUN, or else --list")
@@ -63,7 +63,7 @@ def seal(path: str, verify: str | None) -> None:
     \b
     abstain seal gold.xml
     """
-    from abstain.features.season.seal import seal as sealed
+    from abstain.features.season.intake import seal as sealed
 
     made = sealed(path, draw=verify is None)
     if verify is None:

@@ -6,6 +6,8 @@ First the file takes its place, then its row: one that is killed leaves a true r
 from __future__ import annotations
 
 import os
+import re
+import secrets
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -14,14 +16,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from abstain.errors import AbstainError, InputError, UsageError, check_name, option, shown
-from abstain.features.validate.analysis import examine, result_of
+from abstain.features.validate.analysis import examine, hindering, result_of
 from abstain.io.files import Opened, bare_name, is_bundle, open_file, read_errors, write_errors
 from abstain.io.submissions import runs_in
 from abstain.runs import read_golds
-from abstain.runs.ledger import Receipt, as_time, open_ledger
 from abstain.runs.responses import RunInput, read_responses
 from abstain.runs.run_names import runs_of
-from abstain.runs.season import SUBMISSIONS, Season, read_season
+from abstain.runs.season import SUBMISSIONS, Receipt, Season, as_time, open_ledger, read_season
 
 
 def receive(
@@ -120,8 +121,7 @@ def _kept(season: Season, opened: Opened, name: str) -> dict[str, Any]:
             )
     except AbstainError as error:
         return facts | {"found": str(error)}
-    allowed = ("missing question",) if "missing" in how.policy else ()
-    facts["valid"] = all(problem.kind in allowed for problem in result.problems)
+    facts["valid"] = not hindering(result, how)
     return facts | {"found": "\n".join(map(str, result.problems + result.warnings))}
 
 
@@ -138,3 +138,20 @@ def _entered(season: Season, row: dict[str, Any], *, again: bool = False) -> lis
             return numbers[-1:]
         done = ledger.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values})", row)
         return numbers if request else [done.lastrowid or 0]
+
+
+def seal(path: str | os.PathLike[str], *, draw: bool = True) -> str:
+    """The SHA-256 of a salt and a file, to publish while the file is secret.
+
+    Without the salt nobody can try out which gold gives it; with it any tool can verify it. The
+    salt stands in a file beside, with `.salt` after its name, drawn (unless not `draw`) where there
+    is none: the same file and salt give the same text.
+    """
+    opened, beside = open_file(path), Path(f"{os.fspath(path)}.salt")
+    if draw and not beside.exists():
+        with open(beside, "x", opener=lambda name, flags: os.open(name, flags, 0o600)) as out:
+            out.write(f"{secrets.token_hex(32)}\n")
+    text = open_file(beside).read()
+    if not re.fullmatch(rb"[0-9a-f]{64}\n", text):
+        raise InputError("is no salt of `abstain seal`", str(beside))
+    return opened.sha256(text)

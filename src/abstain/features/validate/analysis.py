@@ -84,10 +84,6 @@ class Examined(Struct):
     gold: Gold | None = None
     """The gold with its corrections, by which runs are scored: they are checked without."""
 
-    @property
-    def unread(self) -> list[Problem]:
-        return [problem for problem in self.problems if problem.kind == UNREADABLE]
-
 
 def validate_files(
     gold: Any,
@@ -171,8 +167,7 @@ def valid_runs(
     """
     seen = examine(gold, runs, reading, runs_info)
     result = result_of(seen, max_runs)
-    allowed = ("missing question",) if "missing" in reading.policy else ()
-    bad = [problem for problem in result.problems if problem.kind not in allowed]
+    bad = hindering(result, reading)
     responses = seen.source.responses
     kept = [submission for part in responses for submission in _without(part, bad)]
     if not kept:
@@ -180,7 +175,7 @@ def valid_runs(
         lists = "`abstain validate` lists them all"
         raise InputError(f"no run is valid (the first problem: {first}); {lists}")
     everything = {run for submission in responses for run in runs_of(submission)}
-    everything |= {problem.run or problem.file for problem in seen.unread}
+    everything |= {p.run or p.file for p in seen.problems if p.kind == UNREADABLE}
     left = {run for submission in kept for run in runs_of(submission)}
     notes = tuple(note for note in result.notes if note != NO_POLICY)
     odd = tuple(w for w in result.warnings if w.kind != REFUSALS or w.run in left)
@@ -190,8 +185,13 @@ def valid_runs(
     return Evaluation(GoldRuns(seen.gold, kept, seen.reading), seen.reading), result
 
 
+def hindering(result: ValidateResult, reading: Reading) -> list[Problem]:
+    """The problems for which runs are not scored."""
+    allowed = ("missing question",) if "missing" in reading.policy else ()
+    return [problem for problem in result.problems if problem.kind not in allowed]
+
+
 def _without(submission: Responses, problems: Sequence[Problem]) -> list[Responses]:
-    """The responses without those of runs that have a problem, in whichever file it is."""
     mine = {problem.run for problem in problems if problem.file == submission.table.name}
     if None in mine or (mine and submission.table.chunks is not None):
         return []
@@ -233,7 +233,7 @@ def result_of(seen: Examined, max_runs: int | None) -> ValidateResult:
         ),
         valid=not problems,
         questions=len(source.gold),
-        runs=len(tables) + len(seen.unread),
+        runs=len(tables) + sum(problem.kind == UNREADABLE for problem in problems),
         problems=in_order(problems),
         warnings=in_order(odd_things(source) if tables else []),
     )

@@ -87,7 +87,6 @@ def missing_questions(judged: Judged) -> Iterator[Problem]:
 
 
 def _explained(problems: list[Problem], judged: Judged) -> list[Problem]:
-    """Problems with ids, by their cause where they have one."""
     gold_ids = judged.gold.frame["question"].to_list()
     for source in judged.responses:
         table = source.table
@@ -114,7 +113,6 @@ def _explained(problems: list[Problem], judged: Judged) -> list[Problem]:
 
 
 def _without_floods(problems: Sequence[Problem]) -> Iterator[Problem]:
-    """Whatever is many of a kind in one run, as one."""
     groups: dict[tuple[str, str | None, str], list[Problem]] = {}
     for problem in problems:
         groups.setdefault((problem.file, problem.run, problem.kind), []).append(problem)
@@ -140,7 +138,6 @@ def _faults(judged: Judged) -> Iterator[Problem]:
 
 
 def _no_answers(judged: Judged) -> Iterator[Problem]:
-    """Questions marked as answered, without an answer: they count as blanks."""
     says_yes = nw.col("answered").str.to_lowercase().is_in(YES)
     nothing = nw.col("answer").is_null() | (nw.col("answer") == "")
     for frame in judged.frames:
@@ -156,7 +153,6 @@ def _no_answers(judged: Judged) -> Iterator[Problem]:
 
 
 def _not_options(judged: Judged, match: str) -> Iterator[Problem]:
-    """Answers and candidates that are not among their question's options."""
     gold = judged.gold.frame
     if "options" not in gold.columns:
         return
@@ -295,7 +291,6 @@ TEXTS = ("answer", "candidate", "answered")
 
 
 def _other_names(sources: Sequence[Responses]) -> Iterator[Problem]:
-    """Files that are called after another run."""
     for source in sources:
         run, line = source.table.run_id or ("", None)
         file = bare_name(source.table.name)
@@ -305,7 +300,6 @@ def _other_names(sources: Sequence[Responses]) -> Iterator[Problem]:
 
 
 def _silent_and_alike(rows: pl.DataFrame, judged: Judged) -> Iterator[Problem]:
-    """Runs that answer nothing, and runs that answer every question alike."""
     texts = [pl.col(c).fill_null("") for c in TEXTS if c in rows.columns]
     marks = (
         rows.with_columns(__mark=pl.struct(pl.col(INDEX), *texts).hash(1))

@@ -331,7 +331,6 @@ def exact_match(text: str, golds: Sequence[str]) -> float:
 
 
 def f1_of_words(text: str, golds: Sequence[str]) -> float:
-    """The best F1 of a prediction's words with those of an answer."""
     words, best = squad(text).split(), 0.0
     for gold in (squad(gold).split() for gold in golds or ("",)):
         common = sum((Counter(words) & Counter(gold)).values())

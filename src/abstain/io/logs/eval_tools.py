@@ -247,12 +247,12 @@ class Sample(Struct):
 
 def read_openai_evals(opened: Opened, picks: Mapping[str, str]) -> Table:
     """A sample's verdict is its `match` event, or its `metrics` event where a model graded it."""
-    spec = report = None
+    spec, finished = None, False
     samples: dict[str, Sample] = {}
     rows = readers.LogRows(opened, "openai-evals")
     for line, event in records(opened, Event, what="event of openai/evals"):
         spec = event.spec if event.spec is not None else spec
-        report = event.final_report if event.final_report is not None else report
+        finished |= event.final_report is not None
         if isinstance(event.sample_id, str):  # others are of the whole run
             sample = samples.setdefault(event.sample_id, Sample(line))
             _take(event, sample, Place(opened.name, line))
@@ -261,17 +261,11 @@ def read_openai_evals(opened: Opened, picks: Mapping[str, str]) -> Table:
     threshold = readers.number_picked(picks, "right-at")
     right = frozenset(filter(None, picks.get("right", "").split("+")))
     verdicts = [s.verdict for s in samples.values() if s.verdict is not None]
-    passed = 0
     for name, sample in samples.items():
         outcome, reason = _recorded(sample, threshold, right, Place(opened.name, sample.line))
-        passed += outcome == "right"
         rows.add(name, outcome, line=sample.line, reason=reason, **_texts(sample))
-    if report is None:
+    if not finished:
         rows.notes.append("the recording has no final report: it did not finish")
-    accuracy, counted = (report or {}).get("accuracy"), len(verdicts)
-    if isinstance(accuracy, (int, float)) and abs(accuracy * counted - passed) > 1e-9 * counted:
-        right_of = f"{passed:,} of {plural(counted, 'verdict')} are right"
-        rows.notes.append(f"its report has the accuracy {accuracy}, but {right_of}")
     model = spec.get("completion_fns") or spec.get("model_name")
     run = ", ".join(map(readers.plain_text, model if isinstance(model, list) else [model]))
     return rows.table(run=run or None, by_match=all("correct" in v for v in verdicts))

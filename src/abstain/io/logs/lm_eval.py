@@ -22,11 +22,8 @@ from abstain.io.normalise import squad
 from abstain.io.tables import Table
 from abstain.outcomes import OUTCOMES
 
-FIELDS = (
-    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
-    *("doc_hash", "prompt_hash", "target_hash", "schema_version", "raw"),
-)
-"""What a row has besides its metrics; rows before 0.4.3 have fewer of them."""
+FIELDS = ("doc_id", "target", "filtered_resps", "schema_version")
+"""Numbers and lists of a row besides its metrics, which rows before 0.4.3 do not name."""
 PREFERRED = ("exact_match", "acc", "exact", "c_at_1")
 NAME = re.compile(r"samples_(?P<task>.+?)_(?P<day>\d{4}-\d\d-\d\d)T(?P<time>.*)$")
 HASH = 12

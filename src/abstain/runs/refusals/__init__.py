@@ -109,8 +109,8 @@ def with_refusals(table: Table, languages: Sequence[str]) -> Table:
     """
     frame = table.frame
     if not isinstance(frame, pl.LazyFrame):
-        where = "only in files and polars frames"
-        raise UsageError(f"refusals are looked for {where}: collect the frame first")
+        where = "with polars: in its frames, and in files unless another engine reads them"
+        raise UsageError(f"refusals are looked for {where}")
     names = table.columns
     text = text_of(names)
     if text is None:
@@ -172,7 +172,6 @@ def blanked(rows: pl.DataFrame, *, stands: pl.Expr | None = None) -> pl.DataFram
 
 
 def text_of(names: Sequence[str]) -> str | None:
-    """The column with the text of responses: `response`, or else `answer`."""
     return next((name for name in ("response", "answer") if name in names), None)
 
 
@@ -255,7 +254,6 @@ class Language(msgspec.Struct, frozen=True):
 
 @cache
 def language(code: str) -> Language:
-    """The rules of a language, read from its file."""
     text = files(__package__).joinpath(f"{code}.toml").read_text("utf-8")
     data = tomllib.loads(text)
     parts = PARTS | data.pop("parts", {})
