@@ -6,7 +6,9 @@ import hashlib
 import os
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
+from functools import cache
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any
@@ -79,11 +81,21 @@ def measures_page() -> str:
     return "".join(parts)
 
 
+@cache
+def formulas() -> dict[str, str]:
+    return tomllib.loads((HERE.parent / "formulas.toml").read_text(encoding="utf-8"))
+
+
+def latex_of(d: Definition) -> str:
+    """Its formula as LaTeX, or as plain text where there is none."""
+    return formulas().get(d.name, rf"\text{{{d.formula}}}")
+
+
 def measure_page(d: Definition) -> str:
     """All that is known of one measure."""
     item = example_measure(d.name)
     parts = [MADE_BY, f"# {markdown_text(d.signature)}\n\n{markdown_text(d.summary)}\n"]
-    parts.append(f"\n```math\n\\text{{{d.name}}} = {d.latex}\n```\n\n")
+    parts.append(f"\n```math\n\\text{{{d.name}}} = {latex_of(d)}\n```\n\n")
     parts.append(f"In plain text `{d.formula}`, with {markdown_text(letters(d))}.\n")
     parts.append("\n| | |\n| --- | --- |\n")
     parts += [f"| {name} | {text} |\n" for name, text in _facts(d, item)]

@@ -185,10 +185,7 @@ def test_sums_of_counts_by_their_letters() -> None:
     counts = ab.Counts.of([1, 2, 4, 8, 16, 32])
     assert Proportion("R + UR", "n").of(counts) == (5, 63)
     assert Proportion("UW + UE", "W + U").of(counts) == (24, 62)
-    assert Proportion("UW + UE", "U").texts == {
-        "formula": "(UW + UE)/U",
-        "latex": r"\frac{U_W+U_E}{U}",
-    }
+    assert Proportion("UW + UE", "U").formula == "(UW + UE)/U"
 
 
 # -------------------------------------------------------------------------------------- names

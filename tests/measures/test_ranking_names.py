@@ -103,7 +103,7 @@ def test_errors_say_what_was_expected(text: str, said: tuple[str, ...]) -> None:
 def test_what_is_known_of_each(name: str) -> None:
     known = RANKING[name]
     assert known.summary.endswith(".")
-    assert all((known.formula, known.latex, known.source, known.example))
+    assert all((known.formula, known.source, known.example))
     assert known.gaming or known.note
     assert known.kappa is None
 

@@ -53,7 +53,6 @@ def _by_count(a: Answers, size: int, *, last: bool) -> Numeric:
 counting_bins = partial(
     binning,
     formula="√ Σ_b (N_b/N)·(share right − mean s)²",
-    latex=r"\sqrt{\sum_b \frac{N_b}{N}(\bar e_b-\bar s_b)^2}",
     parameters=(SIZE,),
 )
 
@@ -160,7 +159,6 @@ calibrating(
     "How far confidence is from the share right, smoothed by as much as the error itself.",
     lambda a: of_each(a, width_of(*smoothed(a))),
     formula="σ where ∫ |(1/N) Σ K_σ(t, s)·(right − s)| dt = σ",
-    latex=r"\sigma:\ \int_0^1\Bigl|\tfrac1N\sum K_\sigma(t,s)(e-s)\Bigr|dt=\sigma",
     source="Błasiok & Nakkiran 2023, Smooth ECE (their package: relplot)",
     aliases=("smECE", "smoothECE"),
     bootstrap_biased=True,

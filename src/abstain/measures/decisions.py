@@ -77,7 +77,6 @@ deciding(
     "Harmonic mean of abstention-precision and abstention-recall.",
     lambda d: f1(d.rightly_declined, d.wrongly_declined + d.wrongly_answered),
     formula="2N/(2N + D + A)",
-    latex=r"\frac{2N}{2N+D+A}",
     source=ABSTENTION_BENCH,
     aliases=("abstention-F",),
     convention=UNDECIDED,
@@ -93,7 +92,6 @@ deciding(
 @deciding(
     "grounded-refusal-F1",
     formula="(2N/(2N + D + A) + 2(R + W)/(2(R + W) + D + A))/2",
-    latex=r"\tfrac12\left(\frac{2N}{2N+D+A}+\frac{2(R+W)}{2(R+W)+D+A}\right)",
     source=f"{TRUST_ALIGN} (Trust-Align): F1 of grounded refusals",
     aliases=("F1-GR", "grounded-refusal-F"),
     convention="undefined where one of the two F1 has no denominator, which Trust-Align counts as "
@@ -129,7 +127,6 @@ deciding(
     "Mean of the shares answered of what can be, and declined of what cannot be.",
     lambda d: (1 + youden(d)) / 2,
     formula="((R + W)/(R + W + D) + N/(A + N))/2",
-    latex=r"\tfrac12\left(\frac{R+W}{R+W+D}+\frac{N}{A+N}\right)",
     source="balanced accuracy of the 2 × 2 table",
     aliases=("decision-balanced-accuracy",),
     convention=BOTH_RATES,
@@ -142,7 +139,6 @@ deciding(
     "Youden's J: 1 − over-refusal − under-refusal.",
     youden,
     formula="(R + W)/(R + W + D) + N/(A + N) − 1",
-    latex=r"\frac{R+W}{R+W+D}+\frac{N}{A+N}-1",
     source="Youden 1950, Index for rating diagnostic tests",
     aliases=("Youden-J",),
     bounds=(-1.0, 1.0),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -148,12 +147,11 @@ class Proportion(Struct, frozen=True):
         return summed(counts, self.successes), summed(counts, self.trials)
 
     @property
-    def texts(self) -> dict[str, str]:
-        """Its formula, such as (UW + UE)/n, as text and in LaTeX."""
+    def formula(self) -> str:
+        """Such as (UW + UE)/n."""
         above = f"({self.successes})" if "+" in self.successes else self.successes
         below = f"({self.trials})" if "+" in self.trials else self.trials
-        fraction = rf"\frac{{{self.successes}}}{{{self.trials}}}".replace(" ", "")
-        return {"formula": f"{above}/{below}", "latex": re.sub(r"U([A-Z])", r"U_\1", fraction)}
+        return f"{above}/{below}"
 
 
 _LETTERS = {
@@ -214,7 +212,6 @@ class Definition(Struct, frozen=True):
     family: str
     summary: str
     formula: str
-    latex: str
     source: str
     function: Callable[..., Numeric]
     bounds: Callable[..., tuple[float, float]]

@@ -84,7 +84,6 @@ NEVER_SAME = Undefinedness(
 @of_pan(
     "PAN-AUC",
     formula="P(v same > v different) + P(equal)/2",
-    latex=r"P(v_s > v_d) + \tfrac12 P(v_s = v_d)",
     undefined=(ONE_TRUTH,),
     gaming="One value for every problem gives 0.5.",
 )
@@ -98,7 +97,6 @@ of_pan(
     'F1 of the class "same", over the answered problems.',
     lambda a: _f(a, 1),
     formula="2·TP/(2·TP + FP + FN) of the answered problems",
-    latex=r"\frac{2\,TP}{2\,TP+FP+FN}",
     undefined=(NONE_ANSWERED, NO_SAME),
     gaming="Answer only the problems that are surest to be 'same'.",
 )
@@ -107,7 +105,6 @@ of_pan(
 @of_pan(
     "F0.5u",
     formula="1.25·TP/(1.25·TP + 0.25·(FN + blank) + FP)",
-    latex=r"\frac{1.25\,TP}{1.25\,TP+0.25\,(FN+U)+FP}",
     undefined=(NEVER_SAME,),
     gaming="Where the truth is 'different', that answer costs less than a blank.",
 )
@@ -121,7 +118,6 @@ of_pan(
     "1 minus the mean squared distance of the value from the truth (1 same, 0 different).",
     _brier,
     formula="1 − (1/n) Σ (v − same)²",
-    latex=r"1-\frac1n\sum (v-e)^2",
     gaming="Values of 0.5 throughout give 0.75.",
 )
 
@@ -129,7 +125,6 @@ of_pan(
 @of_pan(
     "PAN-overall",
     formula="mean of PAN-AUC, c@1, PAN-F1, F0.5u and (since 2021) PAN-Brier",
-    latex=r"\frac15\left(AUC+c@1+F_1+F_{0.5u}+Brier\right)",
     undefined=(ONE_TRUTH, NONE_ANSWERED, NO_SAME, NEVER_SAME),
     parameters=(YEAR,),
     gaming="Blanks raise PAN-F1 and c@1 at little cost in the others.",

@@ -377,18 +377,16 @@ def _declare(name: str, arguments: str, facts: Facts, *parts: Any) -> Any:
         function.__doc__, function.__qualname__ = summary[0], name
     if (proportion := facts.get("proportion")) is not None:
         varies = {} if proportion.trials == "n" else {"divides_by": proportion.trials}
-        facts = {"studentised": bool(varies), **varies, **proportion.texts, **facts}
+        facts = {"studentised": bool(varies), **varies, "formula": proportion.formula, **facts}
     elif facts.get("divides_by"):
         facts = {"studentised": True, "least": LEAST_ANSWERS, **facts}
     home = f"{function.__module__}.{function.__qualname__}"
     docstring = (function.__doc__ or "").strip()
     if not docstring:
         raise UsageError(f"measure {shown(name)} needs a docstring that says what it is ({home})")
-    formula = f"{function.__name__}({arguments})"
     bounds = facts.get("bounds", (0.0, 1.0))
     fields = {
-        "formula": formula,
-        "latex": rf"\text{{{facts.get('formula', formula)}}}",
+        "formula": f"{function.__name__}({arguments})",
         "source": f"declared in {function.__module__}",
         "summary": docstring.splitlines()[0],
         "function": function,

@@ -97,7 +97,6 @@ of_trec_eval(
     lambda r, k, rel=1: num_rel_ret(r, rel=rel, k=k) / k,
     formula="(relevant among the first k) / k",
     example="P@10 = 2 / 10 = 0.2000",
-    latex=r"\frac1k\sum_{i\le k}[r_i\ge \mathrm{rel}]",
     gaming="Always list k documents: a shorter list is still divided by k.",
     parameters=(REL, K),
     trec=(at_cutoffs("P", 11, *OFFICIAL),),
@@ -108,7 +107,6 @@ of_relevant(
     lambda r, k=None, rel=1: ratio(num_rel_ret(r, rel=rel, k=k), num_rel(r, rel=rel)),
     formula="(relevant among the first k) / R",
     example="R = 2 / 3 = 0.6667",
-    latex=r"\frac1R\sum_{i\le k}[r_i\ge \mathrm{rel}]",
     aliases=("recall", "set_recall", "SetR"),
     parameters=(REL, K_IF_ANY),
     trec=(at_cutoffs("recall", 13), TrecName("set_recall", 30, sets=("set", "all_trec"))),
@@ -119,7 +117,6 @@ of_trec_eval(
     lambda r, k, rel=1: (num_rel_ret(r, rel=rel, k=k) > 0).astype(np.float64),
     formula="1 if one of the first k is relevant, else 0",
     example="Success@5 = 1.0000",
-    latex=r"[\exists i\le k: r_i\ge \mathrm{rel}]",
     gaming="List many unlike documents: one hit is all that counts.",
     aliases=("hit-rate",),
     parameters=(REL, K),
@@ -131,7 +128,6 @@ ranked(
     lambda r, k=None, rel=1: with_first_rank(np.zeros(r.size), r, found_relevant(r, rel, k)),
     formula="1 / rank of the first relevant document",
     example="RR = 1 / 1 = 1.0000",
-    latex=r"1/\min\{i: r_i\ge \mathrm{rel}\}",
     source="Kantor & Voorhees 2000, The TREC-5 Confusion Track; as in trec_eval",
     gaming="Only the first hit counts: never stop before the first hit; nothing after it matters.",
     aliases=("reciprocal-rank", "recip-rank"),
@@ -144,7 +140,6 @@ ranked(
     "AP",
     formula="(1/R) Σ P@i over the ranks i of relevant documents",
     example="AP = (1/1 + 2/3) / 3 = 0.5556",
-    latex=r"\frac1R\sum_{i:\,r_i\ge \mathrm{rel}}\mathrm{P@}i",
     aliases=("MAP", "average-precision"),
     parameters=(REL, K_IF_ANY),
     trec=(TrecName("map", 5, sets=OFFICIAL), at_cutoffs("map_cut", 25)),
@@ -158,7 +153,6 @@ def average_precision(rankings: RankedLists, *, k: float | None = None, rel: flo
     "Rprec",
     formula="(relevant among the first R) / R",
     example="Rprec = 2 / 3 = 0.6667",
-    latex=r"\frac1R\sum_{i\le R}[r_i\ge \mathrm{rel}]",
     gaming="List at least R documents, whatever they are.",
     aliases=("R-precision",),
     parameters=(REL, MULT),
@@ -180,7 +174,6 @@ def r_precision(rankings: RankedLists, *, rel: float = 1, mult: float = 1) -> Fl
     "NDCG",
     formula="DCG / DCG of the ideal ranking, DCG = Σ grade_i / log2(1 + i)",
     example="NDCG = (1 + 1/2) / (1 + 0.6309 + 1/2) = 0.7039",
-    latex=r"\frac{\sum_i r_i/\log_2(1+i)}{\sum_i r^*_i/\log_2(1+i)}",
     source="Järvelin & Kekäläinen 2002, Cumulated Gain-based Evaluation; as in trec_eval",
     parameters=(K_IF_ANY,),
     trec=(TrecName("ndcg", 21, "gains"), at_cutoffs("ndcg_cut", 24)),
@@ -201,7 +194,6 @@ def ndcg(
     "judged not relevant that are ranked above the relevant one, N: all documents of the query "
     "judged not relevant",
     example="bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
-    latex=r"\frac1R\sum_{r}1-\frac{\min(n_r,R)}{\min(N,R)}",
     source="Buckley & Voorhees 2004, Retrieval Evaluation with Incomplete Information; trec_eval",
     gaming="Documents that nobody judged cost nothing: put what was not in the pools at the top.",
     trec=(TrecName("bpref", 8, sets=OFFICIAL),),
@@ -224,10 +216,6 @@ def bpref(rankings: RankedLists, *, rel: float = 1) -> Floats:
     "C(i): relevant documents up to rank i, cg(i): the sum of their grades, cg*(i): the same sum "
     "in the ideal ranking",
     example="Q(beta=1) = ((1 + 1)/(1 + 1) + (2 + 2)/(3 + 3)) / 3 = 0.5556",
-    latex=(
-        r"\frac1R\sum_{i:\,r_i\ge \mathrm{rel}}"
-        r"\frac{C(i)+\beta\,\mathrm{cg}(i)}{i+\beta\,\mathrm{cg}^{*}(i)}"
-    ),
     source="Sakai 2004, New Performance Metrics Based on Multigrade Relevance (NTCIR-4)",
     aliases=("Q-measure",),
     parameters=(BETA, REL),
@@ -250,7 +238,6 @@ number(
     num_ret,
     formula="d",
     example="NumRet = 3",
-    latex="d",
     trec=(TrecName("num_ret", 2, sets=COUNTED),),
 )
 number(
@@ -259,7 +246,6 @@ number(
     num_rel,
     formula="R",
     example="NumRel = 3",
-    latex="R",
     note="It does not depend on the run.",
     parameters=(REL,),
     trec=(TrecName("num_rel", 3, sets=COUNTED),),
@@ -270,7 +256,6 @@ number(
     num_rel_ret,
     formula="Σ_{i ≤ k} [r_i ≥ rel]",
     example="NumRelRet = 2",
-    latex=r"\sum_{i\le k}[r_i\ge \mathrm{rel}]",
     gaming=LONGER_IS_FREE,
     parameters=(REL, K_IF_ANY),
     trec=(TrecName("num_rel_ret", 4, sets=COUNTED),),
@@ -282,7 +267,6 @@ ranked(
     lambda r, k=None: ratio(_seen(r, k), _listed(r, k)),
     formula="(judged among the first k) / min(k, d)",
     example="Judged@10 = 3 / min(10, 3) = 1.0000",
-    latex=r"\frac{1}{\min(k,d)}\sum_{i\le k}[i\ \mathrm{judged}]",
     source="MacAvaney, Macdonald & Ounis 2022, Streamlining Evaluation with ir-measures",
     note="Not a score: it says how far scores can be trusted.",
     undefined=(EMPTY_LIST,),
@@ -294,7 +278,6 @@ number(
     lambda r, k=None: _listed(r, k) - _seen(r, k),
     formula="Σ_{i ≤ k} [i not judged]",
     example="NumUnjudged = 0",
-    latex=r"\sum_{i\le k}[i\ \mathrm{not\ judged}]",
     parameters=(K_IF_ANY,),
     higher_is_better=False,
 )
@@ -304,7 +287,6 @@ number(
     lambda r, rel=1: r.count(r.grade < rel).astype(np.float64),
     formula="Σ_i [i judged, r_i < rel]",
     example="NumNonRelRet = 1",
-    latex=r"\sum_i[r_i< \mathrm{rel}]",
     parameters=(REL,),
     higher_is_better=False,
     trec=(TrecName("num_nonrel_judged_ret", 33),),
@@ -315,7 +297,6 @@ number(
     lambda r: np.ones(r.size),
     formula="1 for each query",
     example="NumQ = 1",
-    latex="1",
     trec=(TrecName("num_q", 1, per_query=False, sets=COUNTED),),
 )
 

@@ -41,7 +41,6 @@ GEOMETRIC = "Never score near 0: the query that a run is worst at counts for mor
     "IPrec",
     formula="max P@i over the ranks i at which recall is at least the point",
     example="IPrec@0.5 = max(2/3) = 0.6667",
-    latex=r"\max_{i:\,\mathrm{R@}i\ge \rho}\mathrm{P@}i",
     parameters=(REL, RECALL),
     trec=(TrecName("iprec_at_recall", 10, "recalls", ("recall",), POINTS, sets=OFFICIAL),),
 )
@@ -58,7 +57,6 @@ def interpolated_precision(rankings: RankedLists, *, recall: float, rel: float =
     "11pt",
     formula="mean of IPrec at recall 0, 0.1, …, 1",
     example="11pt = (4 · 1 + 4 · 2/3) / 11 = 0.6061",
-    latex=r"\frac1{11}\sum_{\rho=0,0.1,\dots,1}\mathrm{IPrec@}\rho",
     trec=(TrecName("11pt_avg", 18, "numbers", ("points",), POINTS),),
 )
 def eleven_points(
@@ -103,11 +101,6 @@ def at_points(rankings: RankedLists, points: Sequence[float], rel: float) -> lis
     formula="(1/R) Σ 1/i + ((i−1)/i) · (pool before i)/(i−1) · (relevant before i + ε)/(judged "
     "before i + 2ε) over the ranks i of relevant documents",
     example="infAP = (1 + 1/3 + 2/3 · 2/2 · 1/2) / 3 = 0.5556",
-    latex=(
-        r"\frac1R\sum_{i:\,r_i\ge\mathrm{rel}}\frac1i+\frac{i-1}{i}\cdot\frac{|d_{i-1}|}{i-1}"
-        r"\cdot\frac{|\mathrm{rel}_{i-1}|+\varepsilon}{|\mathrm{rel}_{i-1}|+"
-        r"|\mathrm{nonrel}_{i-1}|+2\varepsilon}"
-    ),
     source="Yilmaz & Aslam 2006, Estimating Average Precision with Incomplete Judgments; trec_eval",
     trec=(TrecName("infAP", 14),),
 )
@@ -133,7 +126,6 @@ def inferred_ap(rankings: RankedLists, *, rel: float = 1) -> Floats:
     "NDCG-exp",
     formula="NDCG with the gain 2^grade − 1 in place of the grade",
     example="NDCG-exp = (1 + 1/2) / (1 + 0.6309 + 1/2) = 0.7039",
-    latex=r"\frac{\sum_i (2^{r_i}-1)/\log_2(1+i)}{\sum_i (2^{r^*_i}-1)/\log_2(1+i)}",
     source="Burges et al. 2005, Learning to Rank using Gradient Descent",
     note="ir_measures calls it nDCG(dcg='exp-log2'), ranx ndcg_burges.",
     aliases=("ndcg-burges",),
@@ -152,7 +144,6 @@ ranked(
     lambda r, rel=1: np.maximum(np.nan_to_num(average_precision(r, rel=rel)), LEAST),
     formula="exp of the mean of ln max(AP, 0.00001); the score of one query is max(AP, 0.00001)",
     example="GMAP = (1/1 + 2/3) / 3 = 0.5556",
-    latex=r"\exp\Bigl(\frac1n\sum_q\ln\max(\mathrm{AP}_q,10^{-5})\Bigr)",
     source="Robertson 2006, On GMAP: and Other Transformations; as in trec_eval",
     gaming=GEOMETRIC,
     geometric=True,
@@ -165,7 +156,6 @@ of_trec_eval(
     lambda r, rel=1: np.maximum(np.nan_to_num(bpref(r, rel=rel)), LEAST),
     formula="exp of the mean of ln max(bpref, 0.00001); one query: max(bpref, 0.00001)",
     example="GM-bpref = ((1 − 0/1) + (1 − 1/1)) / 3 = 0.3333",
-    latex=r"\exp\Bigl(\frac1n\sum_q\ln\max(\mathrm{bpref}_q,10^{-5})\Bigr)",
     gaming=GEOMETRIC,
     geometric=True,
     parameters=(REL,),
@@ -177,7 +167,6 @@ of_trec_eval(
     "yaap",
     formula="ln((1 + s) / (1 + R − s)), s = Σ P@i over the ranks i of relevant documents",
     example="yaap = ln((1 + 1.6667) / (1 + 3 − 1.6667)) = 0.1335",
-    latex=r"\ln\frac{1+s}{1+R-s},\quad s=R\cdot\mathrm{AP}",
     source="Robertson 2012, On Smoothing Average Precision; as in trec_eval",
     gaming=LONGER_IS_FREE,
     bounds=(-math.inf, math.inf),
@@ -197,7 +186,6 @@ of_gains = partial(of_graded, source=TREC_EVAL)
     "binG",
     formula="(1/R) Σ 1 / log2(2 + others before) over the relevant documents listed",
     example="binG = (1/log2(2) + 1/log2(3)) / 3 = 0.5436",
-    latex=r"\frac1R\sum_r\frac{1}{\log_2(2+n_r)}",
     trec=(TrecName("binG", 19),),
 )
 def binary_g(rankings: RankedLists, *, rel: float = 1) -> Floats:
@@ -213,7 +201,6 @@ def binary_g(rankings: RankedLists, *, rel: float = 1) -> Floats:
     "G",
     formula="Σ r_i / log2(2 + ideal gain up to i − gain up to i) / Σ r*",
     example="G = (1/log2(2) + 1/log2(3)) / 3 = 0.5436",
-    latex=r"\frac{1}{\sum_j r^*_j}\sum_i\frac{r_i}{\log_2(2+\mathrm{cg}^*(i)-\mathrm{cg}(i))}",
     trec=(TrecName("G", 20, "gains"),),
 )
 def normalised_g(rankings: RankedLists, *, gains: Mapping[int, float] | None = None) -> Floats:
@@ -236,7 +223,6 @@ def normalised_g(rankings: RankedLists, *, gains: Mapping[int, float] | None = N
     "NDCG-rel",
     formula="mean of NDCG at the ranks of documents with a gain (missing ones: at the end)",
     example="NDCG-rel = (1 + 1.5/2.1309 + 1.5/2.1309) / 3 = 0.8026",
-    latex=r"\frac1{R}\sum_{r}\mathrm{NDCG@}i_r",
     trec=(TrecName("ndcg_rel", 22, "gains"),),
 )
 def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None = None) -> Floats:
@@ -258,7 +244,6 @@ def ndcg_at_relevant(rankings: RankedLists, *, gains: Mapping[int, float] | None
     formula="mean of NDCG at the ranks where the gain of the ideal list drops, and at the end of "
     "the run's list if that has at least two documents more than the ideal list",
     example="RNDCG = 1.5 / 2.1309 = 0.7039",
-    latex=r"\frac1{|B|}\sum_{b\in B}\mathrm{NDCG@}b",
     aliases=("Rndcg",),
     trec=(TrecName("Rndcg", 23, "gains"),),
 )

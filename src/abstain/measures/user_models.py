@@ -56,7 +56,6 @@ ranked(
     lambda r, k=None: _err(r, r.rank, r.pool.top, k),
     formula="Σ (1/i) R_i Π_{j<i} (1 − R_j), R = (2^grade − 1) / 2^top",
     example="ERR = 1/2 + (1/3) · 1/2 · 1/2 = 0.5833",
-    latex=r"\sum_i\frac1i R_i\prod_{j<i}(1-R_j),\quad R_i=\frac{2^{r_i}-1}{2^{r_{\max}}}",
     source=ERR_PAPER,
     gaming="Put the likely best documents first: after one that satisfies, the rest counts little.",
     parameters=(K_IF_ANY,),
@@ -69,7 +68,6 @@ of_graded(
     ),
     formula="ERR / ERR of the ideal ranking",
     example="nERR = 0.5833 / (1/2 + 1/8 + 1/24) = 0.8750",
-    latex=r"\mathrm{ERR}/\mathrm{ERR}^{*}",
     source=ERR_PAPER,
     gaming="Put the likely best documents first: after one that satisfies, the rest counts little.",
     parameters=(K_IF_ANY,),
@@ -90,7 +88,6 @@ def _reached(rows: DocumentRows, onward: Floats) -> Floats:
     "that are among the first d both of the list and of the ideal ranking",
     example="Compat(p=0.5) = (1 + 0.5 · 1/2 + 0.25 · 2/3 + 2 · 0.0530) / "
     "(1 + 0.5 + 0.25 + 3 · 0.0530) = 0.7976",
-    latex=r"\sum_d p^{d-1}\frac{X_d}{d}\Big/\sum_d p^{d-1}\frac{\min(d,R)}{d}",
     source="Clarke, Vtyurina & Smucker 2021, Assessing Top-k Preferences; as in compatibility.py",
     note="The ideal ranking has the relevant documents by grade, and those of one grade in the "
     "order of the list.",
@@ -132,7 +129,6 @@ def _higher(pool: Pool, query: Ints, grade: Floats) -> Ints:
     "RBP",
     formula="(1 − p) Σ r_i p^(i−1), r = grade / top grade",
     example="RBP(p=0.8) = 0.2 · (1 + 0.64) = 0.3280",
-    latex=r"(1-p)\sum_i r_i\,p^{i-1}",
     source=RBP_PAPER,
     gaming=LONGER_IS_FREE,
     scales_grades=True,
@@ -152,7 +148,6 @@ ranked(
     lambda r, p=0.8, k=None: np.maximum(1 - (1 - p) * r.total(_persistence(r, p, k)), 0.0),
     formula="1 − (1 − p) Σ p^(i−1) over the ranks i (up to k) of judged documents",
     example="RBP-residual(p=0.8) = 1 − 0.2 · (1 + 0.8 + 0.64) = 0.5120",
-    latex=r"1-(1-p)\sum_{i\ \mathrm{judged}}p^{i-1}",
     source=RBP_PAPER,
     note="Not a score: how far RBP(p) of a complete list could lie above RBP(p)@k.",
     parameters=(P, K_IF_ANY),
@@ -164,7 +159,6 @@ ranked(
     lambda r, p=0.8: np.full(r.size, 1 / (1 - p)),
     formula="1 / (1 − p)",
     example="RBP-depth(p=0.8) = 1 / 0.2 = 5",
-    latex=r"\frac{1}{1-p}",
     source=CWL_PAPER,
     note=NO_SCORE,
     bounds=(1.0, math.inf),
@@ -176,7 +170,6 @@ ranked(
     lambda r, p=0.8, rel=None: rbp(r, p=p, rel=rel) / (1 - p),
     formula="Σ r_i p^(i−1), r = grade / top grade",
     example="RBP-total(p=0.8) = 1 + 0.64 = 1.6400",
-    latex=r"\sum_i r_i\,p^{i-1}",
     source=CWL_PAPER,
     gaming=LONGER_IS_FREE,
     bounds=lambda p, **_: (0.0, 1 / (1 - p)),
@@ -195,8 +188,6 @@ of_inst(
     formula="Σ r_i V_i / Σ V_i, V_(i+1) = V_i ((i + t + t_i − 1)/(i + t + t_i))², t_i = t − gain "
     "up to i",
     example="INST(t=1) = (1 + 1/9) / (1 + 1/4 + 1/9 + …) = 0.7231",
-    latex=r"\frac{\sum_i r_iV_i}{\sum_i V_i},\quad "
-    r"V_{i+1}=V_i\Bigl(\frac{i+t+t_i-1}{i+t+t_i}\Bigr)^2",
     source=INST_PAPER,
     gaming=LONGER_IS_FREE,
 )
@@ -206,7 +197,6 @@ of_inst(
     lambda r, t=1, rel=None: _read(r, t, rel)[1],
     formula="Σ V_i",
     example="INST-depth(t=1) = 1 + 1/4 + 1/9 + … = 1.5366",
-    latex=r"\sum_i V_i",
     note=NO_SCORE,
     bounds=(1.0, math.inf),
     higher_is_better=False,
@@ -217,7 +207,6 @@ of_inst(
     lambda r, t=1, rel=None: _read(r, t, rel)[0],
     formula="Σ r_i V_i",
     example="INST-total(t=1) = 1 + 1/9 = 1.1111",
-    latex=r"\sum_i r_iV_i",
     gaming=LONGER_IS_FREE,
     bounds=(0.0, math.inf),
 )
@@ -227,7 +216,6 @@ of_inst(
     lambda r, t=1, rel=None: _at_best(r, t, rel) - np.divide(*_read(r, t, rel)),
     formula="INST if every rank that is not judged had a gain of 1, minus INST",
     example="INST-residual(t=1) = 0.8276 − 0.7231 = 0.1045",
-    latex=r"\mathrm{INST}^{+}-\mathrm{INST}",
     source=INST_PAPER,
     note="Not a score: it says how much INST could rise if all documents were judged and listed.",
     bounds=(-1.0, 1.0),

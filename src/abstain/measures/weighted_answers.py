@@ -40,7 +40,6 @@ confident(
     "The precision of the i surest answers, averaged over i.",
     lambda a: a.submissions.groups.mean_share(a.submissions.groups.right) / a.questions,
     formula="(1/n) Σ_i C(i)/i",
-    latex=r"\frac{1}{n}\sum_i \frac{C(i)}{i}",
     source="Voorhees 2002, Overview of the TREC 2002 Question Answering Track",
     aliases=("confidence-weighted-score",),
     convention=f"submitted answers, surest first; {TIES}; {MISSING_LAST}; a blank adds nothing",
@@ -54,7 +53,6 @@ confident(
 @confident(
     "K1",
     formula="(Σ s of right − Σ s of wrong)/n",
-    latex=r"\frac{1}{n}\left(\sum_{\mathrm{right}} s - \sum_{\mathrm{wrong}} s\right)",
     source="Herrera, Peñas & Verdejo 2005, Question Answering Pilot Task at CLEF 2004",
     convention="submitted answers; one answer per question; a blank has confidence 0",
     undefined=(SOME_WITHOUT,),
@@ -71,7 +69,6 @@ def k1(a: Answers) -> Numeric:
 @confident(
     "K",
     formula="(1/n) Σ_q Σ_a s(a)·e(a) / max(known, submitted)",
-    latex=r"\frac{1}{n}\sum_q \frac{\sum_a s(a)\,e(a)}{\max(R_q, A_q)}",
     source="Herrera, Peñas & Verdejo 2005, Question Answering Pilot Task at CLEF 2004",
     convention="e = 1 for a right answer, −1 for a wrong one, 0 for a repeated one; if a "
     "question gets more right answers than are known for it, the least sure of these right answers "
@@ -99,7 +96,6 @@ def k_measure(a: Answers) -> Numeric:
 @confident(
     "MRR",
     formula="(1/n) Σ_q 1/rank of the first right",
-    latex=r"\frac{1}{n}\sum_q \frac{1}{r_q}",
     source="Voorhees 1999, The TREC-8 Question Answering Track Report",
     convention="answers are ordered by rank; answers without a rank follow, ordered by confidence; "
     f"tied answers all take the last of the ranks that they share; {MISSING_LAST}",
@@ -128,7 +124,6 @@ def mean_reciprocal_rank(a: Answers) -> Numeric:
 @confident(
     "Pearson-r",
     formula="correlation of s and right",
-    latex=r"\frac{\mathrm{cov}(s, e)}{\sigma_s\,\sigma_e}",
     source="Herrera, Peñas & Verdejo 2005, Question Answering Pilot Task at CLEF 2004",
     aliases=("correlation",),
     convention=f"right is 1, wrong is 0; {WITHOUT_LEFT_OUT}",

@@ -7,7 +7,7 @@ from abstain.measures import definitions
 from abstain.measures.registry import SETS
 from abstain.report.grid import Cell, Column, Grid
 
-TEXTS = ("name", "signature", "family", "takes", "convention", "summary", "formula", "latex")
+TEXTS = ("name", "signature", "family", "takes", "convention", "summary", "formula")
 MORE = ("needs_candidates", "gaming", "note", "source")
 
 
