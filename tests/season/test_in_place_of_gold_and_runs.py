@@ -135,6 +135,16 @@ def test_the_table_of_runs_is_the_word_of_the_organiser(sent: Organiser) -> None
         "cedar/late": "NER",
     }
     says([note for note in result.notes if "nobody" in note])
+    sent.here.write("bare.csv", "run,team,method\nlate,,NER\nrun1,birch,CRF\nrun1x,birch,CRF\n")
+    bare = ab.campaign("season", runs_info="bare.csv")
+    assert {row.run: row.info.get("method") for row in bare.rows} == {
+        "amber1": None,
+        "birch/run1": "CRF",
+    }
+    assert [run.info["method"] for run in bare.unranked] == ["NER"]
+    assert [note for note in bare.notes if "not received" in note] == [
+        "in the table of runs, but not received: 'run1x'"
+    ]
     sent.here.write("other.csv", "run,status\nbirch/run1,unofficial\n")
     other = ab.campaign("season", runs_info="other.csv")
     assert [run.name for run in other.unranked] == ["birch/run1", "cedar/late"]
@@ -164,6 +174,32 @@ def test_what_is_over_a_limit_is_said(sent: Organiser) -> None:
     result = ab.campaign("season")
     assert "amber2" not in [row.run for row in result.rows]
     says([note for note in result.notes if "amber2" in note])
+    letter = result.letters()["amber"]
+    says(letter, "2 runs", "amber2: over the limit")
+    assert result.over_limit == (("amber", "amber2"),)
+
+
+def test_a_season_stands_for_its_gold(sent: Organiser) -> None:
+    from tests.helpers import Said
+
+    def alike(*words: str) -> list[Said]:
+        return [sent.here(words[0], gold, *words[1:]) for gold in ("season", "season/gold.csv")]
+
+    one, other = alike("baseline", "first")
+    assert one == other
+    for gold in ("season", "season/gold.csv"):
+        sent.here("testset", gold, "-o", f"{gold[-3:]}.csv")
+    assert Path("son.csv").read_text() == Path("csv.csv").read_text()
+
+
+@pytest.mark.slow
+def test_a_season_in_which_all_runs_are_late_is_no_error_of_reading(sent: Organiser) -> None:
+    """`campaign` says it as from Python: it takes late runs too."""
+    lines = Path("season/season.toml").read_text().replace("2013-05-10T", "2013-05-01T")
+    sent.here.write("season/season.toml", lines)
+    with refuses(ab.UsageError, "no run is official"):
+        ab.campaign("season")
+    assert "no run is official" in sent.here.refuses("campaign", "season", "-o", "x")
 
 
 def test_bytes_that_were_changed_are_refused(sent: Organiser) -> None:
@@ -198,3 +234,14 @@ def test_runs_of_one_name_are_told_apart(organiser: Organiser) -> None:
     assert sorted(ab.read("season").runs) == sorted(["a/x", "b/x", "a1", "a-b1", "b/Bx", "B7"])
     (late,) = ab.campaign("season").unranked
     assert late.name == "a/x (late 7)"
+
+
+def test_a_letter_names_the_option_that_reads_letters(organiser: Organiser) -> None:
+    """The options beside a question are cut out of its message, and nothing else."""
+    organiser.here.write("season/gold.csv", "question,correct,options\nq1,1,1|2|3 (all)\n")
+    for name, answer in (("a1", "1"), ("a2", "A")):
+        organiser.here.write(f"{name}.csv", f"question,answer\nq1,{answer}\n")
+    organiser("a1.csv", "a2.csv", team="a")
+    text = " ".join(ab.campaign("season").letters()["a"].split())
+    advice = "--match letters (in Python: match='letters') takes A for option 1"
+    says(text, f"answer 'A' is not an option of question 'q1'; {advice}")

@@ -8,18 +8,23 @@ import io
 import json
 import os
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
-from datetime import UTC, datetime
+import tempfile
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import abstain as ab
-from abstain.runs.season import as_time
+from abstain.features.season import intake
+from abstain.runs.season import Receipt, Season, as_time
 from tests.campaign.season import faults, zipped
 from tests.helpers import ROOT
+from tests.qa4mre_files import gold_xml, run_xml
 from tests.season.conftest import DEADLINE, EARLY, LATE, Organiser
 from tests.snapshots import refuses, says
 
@@ -141,12 +146,73 @@ def test_one_run_is_withdrawn(organiser: Organiser) -> None:
     said = organiser("--withdraw", "x", at="2013-05-09T13:00Z")
     assert said.code == 0
     says(said.out, "withdrawn")
-    assert organiser.states() == ["withdrawn", "counts", "counts"]
-    organiser("x.csv", at="2013-05-09T14:00Z")  # the same bytes: the same receipt
-    assert organiser.states() == ["withdrawn", "counts", "counts"]
-    says(organiser.here.refuses(
-        *("receive", "--withdraw", "w", "--team", "amber", "--into", "season")
-    ))  # fmt: skip
+    over = "over the limit"
+    assert organiser.states() == ["withdrawn", "counts", over]
+    said = organiser("x.csv", at="2013-05-09T14:00Z")  # the same bytes: the same receipt
+    says(said.err, "receipt 1; --again")
+    assert organiser.states() == ["withdrawn", "counts", over]
+    organiser("z.csv", "--again", at="2013-05-09T14:00Z")
+    assert organiser.states() == ["withdrawn", "counts", over, "counts"]
+    for run, at in (("w", EARLY), ("x", EARLY), ("y", "2013-05-09T11:00Z")):
+        says(organiser.here.refuses(
+            *("receive", "--withdraw", run, "--team", "amber", "--into", "season", "--at", at)
+        ))  # fmt: skip
+
+
+def test_a_slow_receiver_does_not_displace_a_quick_one(
+    organiser: Organiser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It began earlier, but its row is entered later."""
+    organiser.settings("limits = { team = 1 }")
+    organiser.write("slow.csv")
+    organiser.write("quick.csv")
+    checked = intake._checked
+    quick: list[Receipt] = []
+
+    def interrupted(season: Season, file: Any, run: str) -> dict[str, Any]:
+        if run == "slow":
+            quick.extend(ab.receive("quick.csv", team="amber", into="season"))
+        return checked(season, file, run)
+
+    monkeypatch.setattr(intake, "_checked", interrupted)
+    (slow,) = ab.receive("slow.csv", team="amber", into="season")
+    assert (quick[0].state, slow.state) == ("counts", "over the limit")
+    assert slow.time == quick[0].time
+    assert organiser.receipts() == [*quick, slow]
+
+
+@pytest.mark.parametrize(("hours", "state"), [(1, "counts"), (-1, "late")])
+def test_the_clock_of_the_ledger_never_goes_back(
+    organiser: Organiser, hours: int, state: str
+) -> None:
+    """As where another machine's clock is ahead; what began before the deadline is in time."""
+    now = datetime.now(UTC)
+    deadline, ahead = as_time(now + timedelta(hours=hours)), as_time(now + timedelta(hours=2))
+    organiser.settings(f"deadline = {deadline}")
+    organiser.write("x.csv")
+    organiser("x.csv")
+    with sqlite3.connect("season/ledger.sqlite") as ledger:
+        ledger.execute("UPDATE receipts SET time = ?", (ahead,))
+    ledger.close()
+    organiser.write("y.csv")
+    (receipt,) = ab.receive("y.csv", team="amber", into="season")
+    assert (receipt.time, receipt.state) == (min(deadline, ahead) if hours > 0 else ahead, state)
+
+
+def test_what_is_sent_after_a_withdrawal_is_not_withdrawn(organiser: Organiser) -> None:
+    """Also where a clock went back."""
+    organiser.write("x.csv")
+    organiser("x.csv")
+    ab.receive(withdraw="x", team="amber", into="season")
+    ahead = as_time(datetime.now(UTC) + timedelta(hours=2))
+    with sqlite3.connect("season/ledger.sqlite") as ledger:
+        ledger.execute("UPDATE requests SET time = ?", (ahead,))
+    ledger.close()
+    (receipt,) = ab.receive("x.csv", team="amber", into="season", again=True)
+    assert (receipt.state, organiser.states()) == ("counts", ["withdrawn", "counts"])
+    assert datetime.fromisoformat(receipt.time) - datetime.fromisoformat(ahead) == timedelta(
+        milliseconds=1
+    )
 
 
 def test_a_primary_run_is_named(organiser: Organiser) -> None:
@@ -211,6 +277,32 @@ def test_a_broken_archive_is_kept_whole(organiser: Organiser, what: str) -> None
     assert organiser.states() == ["invalid"]
 
 
+def test_files_of_one_name_in_one_call_are_several_runs(organiser: Organiser) -> None:
+    """As `score` names them; the same bytes are one, and a new version says what it replaces."""
+    contents = [organiser.made.run(0.5) for _ in range(3)]
+    for folder, content in zip("xyz", (*contents[:2], contents[0]), strict=True):
+        organiser.here.write(f"{folder}/run.csv", content)
+    says(organiser("x/run.csv", "y/run.csv", "z/run.csv").out, "x/run", "y/run")
+    assert [(r.run, r.file, r.state) for r in organiser.receipts()] == [
+        ("x/run", "run.csv", "counts"),
+        ("y/run", "run.csv", "counts"),
+    ]
+    organiser.here.write("y/run.csv", contents[2])
+    says(organiser("x/run.csv", "y/run.csv").out, "replaces receipt 2")
+    assert [r.replaces for r in organiser.receipts()] == [None, None, 2]
+
+
+def test_files_of_one_run_id_are_called_by_their_names(organiser: Organiser) -> None:
+    for name in "ab":
+        organiser.here.write(f"{name}.xml", run_xml([("1", range(1, 4))]) + f"<!-- {name} -->")
+    organiser.here.write("season/gold.xml", gold_xml([3]))
+    organiser.here.write("season/season.toml", 'gold = "gold.xml"\n')
+    organiser("a.xml", "b.xml")
+    assert [r.run for r in organiser.receipts()] == ["a", "b"]
+    assert organiser.states() == ["counts", "counts"]
+    assert sorted(ab.read("season/gold.xml", ["a.xml", "b.xml"]).runs) == ["a", "b"]
+
+
 def test_several_runs_in_one_table_are_said_to_be_so(organiser: Organiser) -> None:
     lines = organiser.made.run(0.5).splitlines()[1:]
     rows = "".join(f"{run},{line}\n" for run in "ab" for line in lines)
@@ -273,10 +365,14 @@ def test_a_gold_that_is_mended_makes_a_file_valid(organiser: Organiser) -> None:
         ["r.csv", "--team", "a", "--at", "2013-05-09T12:00"],
         ["r.csv", "--team", "a", "--at", "2113-05-09T12:00Z"],
         ["empty", "--team", "a"],
+        ["--list", "--team", "ambr"],
     ],
     ids=" ".join,
 )
 def test_what_makes_no_sense_is_refused(organiser: Organiser, words: list[str]) -> None:
+    if "ambr" in words:
+        organiser(organiser.write("r.csv"))
+        shutil.rmtree("season/submissions")
     organiser.write("r.csv")
     (organiser.here.folder / "empty").mkdir()
     says(organiser.here.refuses("receive", *words, "--into", "season"))
@@ -301,6 +397,27 @@ def test_what_is_no_ledger_is_refused(organiser: Organiser) -> None:
         ledger.execute("PRAGMA user_version = 2")
     ledger.close()
     says(organiser.here.refuses("score", "season"), "version 2")
+
+
+@pytest.mark.slow
+def test_an_archive_can_be_read(organiser: Organiser) -> None:
+    """A folder that cannot be written to, as on a medium that is read-only."""
+    organiser.write("r.csv")
+    organiser("r.csv")
+    expected = organiser.receipts()
+    with tempfile.TemporaryDirectory(dir="/tmp") as public:
+        season = Path(public, "season")
+        shutil.copytree("season", season)
+        os.chmod(public, 0o755)
+        os.chmod(season, 0o555)
+        user = os.geteuid()
+        try:
+            if user == 0:  # root may write anywhere
+                os.setresuid(65534, 65534, 0)
+            assert ab.receive(into=season) == expected
+        finally:
+            os.setresuid(user, user, user)
+            os.chmod(season, 0o755)
 
 
 FULL = """

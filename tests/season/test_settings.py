@@ -59,10 +59,13 @@ def test_all_keys_are_read(tmp_path: Path) -> None:
         ("deadlin = 2013-05-10T23:59:00Z", "nearest: deadline"),
         ("deadline = 2013-05-10", "deadline"),
         ("deadline = 2013-05-10T23:59:00", "deadline"),
-        ('late = "refuse"', "nearest: refused"),
-        ('counts = "best"', "latest, primary"),
+        ('late = "refuse"', "late is 'refuse', expected listed or refused"),
+        ('counts = "best"', "latest or primary"),
         ("limits = 3", "limits"),
-        ("limits = { team = 0 }", "limits"),
+        ("limits = { team = 0 }", "limits.team is 0, expected a whole number from 1 on"),
+        ("hosting = { opens = 2013-05-01 }", "hosting.opens is 2013-05-01, expected a time"),
+        ('measure = "c@11"', "nearest: c@1"),
+        ("title = 3", "title is 3, expected a text"),
         ("limits = { teams = 3 }", "nearest: limits.team"),
         ('secret = "topic"', "secret"),
         ('reading = { math = "id" }', "nearest: match"),
@@ -76,6 +79,11 @@ def test_what_is_wrong_is_named(tmp_path: Path, line: str, part: str) -> None:
         read_season(tmp_path)
 
 
+def test_a_byte_order_mark_is_no_part_of_a_key(tmp_path: Path) -> None:
+    (tmp_path / "season.toml").write_text('\ufeffgold = "gold.csv"\n')
+    assert read_season(tmp_path).settings.gold == "gold.csv"
+
+
 def test_a_season_names_its_gold(tmp_path: Path) -> None:
     (tmp_path / "season.toml").write_text('title = "x"\n')
     with refuses(ab.InputError, "season.toml", "gold"):
@@ -83,8 +91,9 @@ def test_a_season_names_its_gold(tmp_path: Path) -> None:
 
 
 def test_what_is_no_season_is_refused(organiser: Organiser) -> None:
-    with refuses(ab.UsageError, "season.toml"):
-        ab.receive("a.csv", team="amber", into=".")
+    for folder in (".", "nowhere"):
+        with refuses(ab.InputError, f"{folder}: holds no season.toml"):
+            ab.receive("a.csv", team="amber", into=folder)
     with refuses(ab.UsageError, "season.toml"):
         ab.read("season/gold.csv")
     says(organiser.here.refuses("score", "season", "season/gold.csv"), "season")

@@ -10,7 +10,7 @@ CREATE TABLE receipts (
     sha256 TEXT NOT NULL,   -- its name in submissions/
     bytes INTEGER NOT NULL,
     valid INTEGER NOT NULL,
-    found TEXT NOT NULL     -- what validation found: a JSON list of lines
+    found TEXT NOT NULL     -- what validation found, a line each
 );
 CREATE TABLE requests (     -- what teams asked for
     number INTEGER PRIMARY KEY,

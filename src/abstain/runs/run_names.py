@@ -182,6 +182,8 @@ class RunsInfo(Struct, frozen=True):
     name: str
     frame: pl.DataFrame
     remarks: tuple[str, ...] = ()
+    over: tuple[tuple[str, str], ...] = ()
+    """The runs over a limit, each after its team: they are not scored."""
 
     def of(self, column: str) -> dict[str, str]:
         if column not in self.frame.columns:

@@ -10,13 +10,14 @@ import os
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import polars as pl
@@ -37,7 +38,22 @@ LEDGER, VERSION = "ledger.sqlite", 1
 PATIENCE = 120.0  # seconds to wait for other receivers
 COUNTS, SUPERSEDED, NOT_PRIMARY = "counts", "superseded", "not primary"
 INVALID, OVER = "invalid", "over the limit"
-WORDS = {"late": ("listed", "refused"), "counts": ("latest", "primary")}
+NOT_RECEIVED = "in the table of runs, but not received"
+TIME, NUMBER = "a time with its offset, such as 2013-05-10T23:59:00Z", "a whole number from 1 on"
+EXPECTED = {
+    "deadline": TIME,
+    "late": "listed or refused",
+    "counts": "latest or primary",
+    "secret": 'a list of attributes, such as ["topic"]',
+    "limits": "a table, such as { team = 2, day = 3 }",
+    "limits.team": NUMBER,
+    "limits.day": NUMBER,
+    "hosting": "a table, such as { shown = true }",
+    "hosting.opens": TIME,
+    "hosting.shown": "true or false",
+    "reading": 'a table, such as { match = "id" }',
+}
+"""What is expected of a key that is no text."""
 STATUS = {  # in a campaign, of the versions that stand
     COUNTS: OFFICIAL,
     NOT_PRIMARY: UNOFFICIAL,
@@ -65,8 +81,8 @@ class Settings(Struct, frozen=True, kw_only=True, rename="kebab"):
     gold: str
     title: str = ""
     deadline: Annotated[datetime, Meta(tz=True)] | None = None
-    late: str = "listed"
-    counts: str = "latest"
+    late: Literal["listed", "refused"] = "listed"
+    counts: Literal["latest", "primary"] = "latest"
     measure: str = ""
     secret: tuple[str, ...] = ()
     corrections: str = ""
@@ -145,12 +161,20 @@ class Season(Struct, frozen=True, dict=True):
         }
         listed = self.settings.runs_info and os.path.join(self.folder, self.settings.runs_info)
         table = read_info(source or listed or None).frame
-        for row in table.iter_rows(named=True):
-            rows.get(row["run"], {}).update((k, v) for k, v in row.items() if v and v.strip())
-        over = [f"{r.team}/{r.run}" for r in self.receipts if r.state == OVER]
-        lists = {OVER: over, "in the table of runs, but not received": {*table["run"]} - {*rows}}
-        remarks = [f"{what}: {some_of(sorted(names))}" for what, names in lists.items() if names]
-        return RunsInfo("", pl.DataFrame([*rows.values()], infer_schema_length=None), (*remarks,))
+        unknown = []
+        for row in table.iter_rows(named=True):  # a run by its name here, or as it was sent
+            run, every = row["run"], reversed(self.named.items())
+            called = {r.team: n for n, r in every if run in (n, r.run, f"{r.team}/{r.run}")}
+            one = called.popitem()[1] if len(called) == 1 else ""
+            name = run if run in rows else called.get(row.get("team") or "", one)
+            facts = {key: text for key, text in row.items() if text and text.strip()}
+            rows.get(name, {}).update(facts | {"run": name})
+            unknown += [] if name else [run]
+        over = [(r.team, r.run) for r in self.receipts if r.state == OVER]
+        lists = {OVER: ["/".join(one) for one in over], NOT_RECEIVED: unknown}
+        remarks = [f"{what}: {some_of(sorted(runs))}" for what, runs in lists.items() if runs]
+        frame = pl.DataFrame([*rows.values()], infer_schema_length=None)
+        return RunsInfo("", frame, (*remarks,), (*over,))
 
 
 def is_season(data: Any) -> bool:
@@ -158,26 +182,56 @@ def is_season(data: Any) -> bool:
     return isinstance(data, (str, os.PathLike)) and os.path.isfile(os.path.join(data, SETTINGS))
 
 
+def gold_of(gold: Any, reading: Reading) -> tuple[Any, Reading]:
+    """A gold and how to read it, where the folder of a season may stand for it."""
+    if not is_season(gold):
+        return gold, reading
+    season = read_season(gold)
+    return season.gold, season.reading_with(reading)
+
+
 def read_season(folder: str | os.PathLike[str]) -> Season:
     """Open the folder of a season; whatever is wrong with its settings is named by its key."""
-    if not is_season(folder):
+    if not isinstance(folder, (str, os.PathLike)) or os.path.isfile(folder):
         raise UsageError(f"name the gold and the runs, or a folder with a {SETTINGS}")
     path = Path(folder, SETTINGS)
+    if not path.is_file():
+        raise InputError(f"holds no {SETTINGS}, expected the folder of a season", str(folder))
+    table: dict[str, Any] = {}
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-        s = msgspec.convert(table, Settings)
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         known = [field.encode_name for field in msgspec.structs.fields(Settings)]
-        parts = [f"{part}.{name}" for part in ("limits", "hosting") for name in table.get(part, ())]
         within = ["limits.team", "limits.day", "hosting.opens", "hosting.image", "hosting.shown"]
+        tables = {part: keys for part, keys in table.items() if part in ("limits", "hosting")}
+        parts = [f"{part}.{k}" for part, t in tables.items() if isinstance(t, dict) for k in t]
         for key in (*table, *parts):
             check_name("key", key, [*known, *within])
-        for key, words in WORDS.items():
-            check_name(f"value of {key}", getattr(s, key), words)
+        s = msgspec.convert(table, Settings)
+        if s.measure:
+            from abstain.measures.registry import count_measure
+
+            count_measure(s.measure)
         options = {name.replace("-", "_"): value for name, value in s.reading.items()}
         return Season(Path(folder), s, os.path.join(folder, s.gold), Reading.of(**options))
-    except (ValueError, msgspec.ValidationError, UsageError) as error:
-        message = error.quoted() if isinstance(error, UsageError) else str(error).replace("$.", "")
+    except msgspec.ValidationError as error:
+        raise InputError(_wrong(str(error), table), str(path)) from None
+    except (ValueError, UsageError) as error:
+        message = error.quoted() if isinstance(error, UsageError) else str(error)
         raise InputError(message, str(path)) from None
+
+
+def _wrong(error: str, table: dict[str, Any]) -> str:
+    """What is wrong with a value, by its key, and what was expected."""
+    place = re.search(r"\$\.([\w.-]*\w)", error)
+    if place is None:
+        return 'has no gold, expected a line such as gold = "gold.csv"'
+    key, value = place[1], reduce(dict.__getitem__, place[1].split("."), table)
+    if key == "limits" and isinstance(value, dict):  # msgspec does not say which
+        key, value = next(
+            (f"limits.{k}", n) for k, n in value.items() if type(n) is not int or n < 1
+        )
+    text = f"'{value}'" if isinstance(value, str) else value
+    return f"{key} is {text}, expected {EXPECTED.get(key, 'a text')}"
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
@@ -199,6 +253,17 @@ class Receipt(Struct, frozen=True, kw_only=True):
     state: str = ""
     left: int | None = None
     """How many more runs the team may have; None: there is no limit."""
+    replaces: int | None = None
+    """The receipt of the version of its run that it superseded."""
+
+
+class Request(Struct, frozen=True):
+    """What a team asked for: a row of the ledger."""
+
+    time: str
+    request: str
+    team: str
+    run: str
 
 
 def as_time(moment: datetime) -> str:
@@ -207,11 +272,16 @@ def as_time(moment: datetime) -> str:
 
 
 @contextmanager
-def open_ledger(folder: Path) -> Iterator[sqlite3.Connection]:
-    """One transaction on the ledger of a season, which is made where there is none."""
+def open_ledger(folder: Path, *, read: bool = False) -> Iterator[sqlite3.Connection]:
+    """One transaction on the ledger of a season, which is made where there is none.
+
+    To `read` it needs no permission to write, unless rows still lie in the log beside it.
+    """
     import sqlite3
 
-    path = folder / LEDGER
+    path, log = folder / LEDGER, folder / f"{LEDGER}-wal"
+    archived = read and not os.access(folder, os.W_OK) and not (log.exists() and log.stat().st_size)
+    uri = f"{path.absolute().as_uri()}?mode={'ro&immutable=1' if archived else 'rw'}"
     try:
         if not path.exists():  # whole at once: of several makers one is first
             with TemporaryDirectory(prefix=".", dir=folder) as room:
@@ -219,11 +289,12 @@ def open_ledger(folder: Path) -> Iterator[sqlite3.Connection]:
                     ledger.executescript(Path(__file__).with_name("ledger.sql").read_text())
                 with suppress(FileExistsError):
                     os.link(draft, path)
-        with closing(sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)) as ledger:
+        with closing(sqlite3.connect(uri, PATIENCE, isolation_level=None, uri=True)) as ledger:
             (version,) = ledger.execute("PRAGMA user_version").fetchone()
             if version != VERSION:
                 raise InputError(f"has version {version}, expected {VERSION}", str(path))
-            ledger.execute("BEGIN IMMEDIATE")  # to close without a commit rolls back
+            # to close without a commit rolls back
+            ledger.execute("BEGIN" if read else "BEGIN IMMEDIATE")
             yield ledger
             ledger.execute("COMMIT")
     except sqlite3.Error as error:
@@ -234,46 +305,60 @@ def read_receipts(folder: Path, settings: Settings) -> list[Receipt]:
     """All receipts by time, each with its state; none where nothing was received yet."""
     if not (folder / LEDGER).exists():
         return []
-    with open_ledger(folder) as ledger:
+    with open_ledger(folder, read=True) as ledger:
         rows = ledger.execute("SELECT * FROM receipts ORDER BY time, number").fetchall()
-        asked = "SELECT request, team, run, time FROM requests ORDER BY time, number"
-        requests = {(what, team, run): time for what, team, run, time in ledger.execute(asked)}
+        asked = "SELECT time, request, team, run FROM requests ORDER BY time, number"
+        requests = [Request(*row) for row in ledger.execute(asked)]
     plain = [dict(zip(Receipt.__struct_fields__, row, strict=False)) for row in rows]
     return with_states(msgspec.convert(plain, list[Receipt], strict=False), requests, settings)
 
 
 def with_states(
-    rows: Sequence[Receipt], requests: Mapping[tuple[str, str, str], str], settings: Settings
+    rows: Sequence[Receipt], requests: Sequence[Request], settings: Settings
 ) -> list[Receipt]:
     """Receipts in the order of time, each with its state and what its team has left.
 
-    `requests` is what teams asked for (request, team, run), each with its time. The latest version
-    of a run counts, but a late one does not replace one that was in time.
+    The latest version of a run counts, but a late one does not replace one that was in time. What
+    is over a limit when it is received stays so.
     """
     end = settings.deadline and as_time(settings.deadline)
     most, per_day = (settings.limits.get(name) for name in ("team", "day"))
-    in_order = sorted(requests, key=lambda request: requests[request])
-    primary = {team: run for what, team, run in in_order if what == "primary"}
+    primary = {q.team: q.run for q in requests if q.request == "primary"}
     states: dict[int, str] = {}
-    latest: dict[tuple[str, str, str], int] = {}
+    replaces: dict[int, int] = {}
+    versions: dict[tuple[str, str], list[int]] = defaultdict(list)
     runs: dict[str, set[str]] = defaultdict(set)
     today: Counter[tuple[str, str]] = Counter()
-    for r in rows:
-        today[day := (r.team, r.time[:10])] += r.valid
-        state = LATE if end and r.time > end else COUNTS
-        if not r.valid:
-            state = INVALID
-        elif r.time <= requests.get(("withdraw", r.team, r.run), ""):
-            state = WITHDRAWN
-        elif (per_day and today[day] > per_day) or (most and len(runs[r.team] | {r.run}) > most):
-            state = OVER
+    events: list[Receipt | Request] = [*rows, *requests]
+    for r in sorted(events, key=attrgetter("time")):  # at one time receipts come first
+        earlier = versions[r.team, r.run]
+        if isinstance(r, Request):
+            if r.request == "withdraw":
+                states |= dict.fromkeys(earlier, WITHDRAWN)
+                runs[r.team].discard(r.run)
+        elif not r.valid:
+            states[r.number] = INVALID
         else:
-            if before := latest.get((r.team, r.run, state)):
-                states[before] = SUPERSEDED
-            latest[r.team, r.run, state] = r.number
-            runs[r.team].add(r.run)
-            if state == COUNTS and settings.counts == "primary" and primary.get(r.team) != r.run:
-                state = NOT_PRIMARY
-        states[r.number] = state
-    left = {team: most and most - len(names) for team, names in runs.items()}
-    return [replace(r, state=states[r.number], left=left.get(r.team, most)) for r in rows]
+            today[day := (r.team, r.time[:10])] += 1
+            too_many = most and len(runs[r.team] | {r.run}) > most
+            state = LATE if end and r.time > end else COUNTS
+            if too_many or (per_day and today[day] > per_day):
+                state = OVER
+            else:
+                runs[r.team].add(r.run)
+                for before in (number for number in earlier if states[number] == state):
+                    states[before], replaces[r.number] = SUPERSEDED, before
+            states[r.number] = state
+            earlier.append(r.number)
+    for r in rows if settings.counts == "primary" else ():
+        if states[r.number] == COUNTS and primary.get(r.team) != r.run:
+            states[r.number] = NOT_PRIMARY
+    return [
+        replace(
+            r,
+            state=states[r.number],
+            left=most and most - len(runs[r.team]),
+            replaces=replaces.get(r.number),
+        )
+        for r in rows
+    ]

@@ -16,7 +16,8 @@ from abstain.errors import UsageError
 @option("-n --questions N", "The number of questions behind each row.", type=click.IntRange(min=1))
 @option(
     "--sizes NAME=N",
-    "The number of questions behind the scores of a column: auxiliary=44. Repeatable.",
+    "The number of questions behind the scores of a column: auxiliary=44. A column that names no "
+    "measure is taken to hold c@1; --column says otherwise. Repeatable.",
     multiple=True,
 )
 @option(
@@ -25,11 +26,6 @@ from abstain.errors import UsageError
     to="companions",
     type=FILE,
     multiple=True,
-)
-@options.measure(
-    "The measure of the scores in a column, if the name of the column says only which questions "
-    "the scores are about (such as 'auxiliary'), not which measure they are.",
-    default="c@1",
 )
 @option(
     "-c --column NAME=COLUMN",
@@ -58,7 +54,7 @@ def audit(
     abstain audit table14.csv table15.csv -c c@1=all
 
     Counts must add up. Scores must follow from the counts, or at least be attainable. Totals,
-    means, medians, deviations and percentages must follow from their rows. Tables must agree.
+    means and medians must follow from their rows.
     """
     from abstain.features.audit.analysis import audit as audited
 
@@ -66,10 +62,9 @@ def audit(
     for name, size in named.items():
         if re.fullmatch(r"[1-9]\d{0,15}", size) is None:
             raise UsageError(f"--sizes must be NAME=N, such as auxiliary=44 (got '{name}={size}')")
+    how |= {"columns": _columns(column), "format": from_format}
     with working("checking…"):
-        how["sizes"] = {name: int(size) for name, size in named.items()}
-        how |= {"columns": _columns(column), "format": from_format}
-        result = audited(files, **how)
+        result = audited(files, sizes={name: int(n) for name, n in named.items()}, **how)
     if result.agrees and not result.cells:
         raise UsageError(
             "nothing could be checked: say what the columns hold (-c c@1=COLUMN) and how many "

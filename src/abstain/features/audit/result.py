@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from itertools import zip_longest
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 import polars as pl
@@ -21,9 +20,6 @@ COUNTS = "counts add up"
 SCORES = "scores follow from the counts"
 ATTAINABLE = "scores are attainable"
 SUMMARIES = "summaries follow from their rows"
-SUMS = "columns add up"
-PERCENTAGES = "percentages follow"
-TABLES = "tables agree"
 READABLE = "figures are numbers"
 Cell: TypeAlias = tuple[int, str]
 SHOWN = 3
@@ -56,8 +52,6 @@ class Finding(Facts, frozen=True, kw_only=True, omit_defaults=True):
     rule: str
     file: str
     line: int | None
-    at_row: int | None = None
-    """The number of its row, in a file without lines."""
     row: str
     """What the row is called."""
     column: str
@@ -68,7 +62,7 @@ class Finding(Facts, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def place(self) -> str:
-        return str(Place(self.file, self.line, self.at_row))
+        return str(Place(self.file, self.line))
 
     @property
     def correction(self) -> str:
@@ -103,20 +97,6 @@ class AuditResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag="au
         return frame_of_rows(Finding, self.findings, *names)
 
 
-class Range(NamedTuple):
-    """What a number may be that follows from others; a rounded number is anything it rounds."""
-
-    name: str
-    low: float | Fraction
-    high: float | Fraction
-    over: str = ""
-
-    def text(self, digits: int) -> str:
-        low, high = (f"{float(end):.{digits}f}" for end in (self.low, self.high))
-        value = low if low == high else f"between {low} and {high}"
-        return f"the {self.name}{self.over} is {value}"
-
-
 class Audit:
     def __init__(self) -> None:
         self.findings: list[Finding] = []
@@ -142,7 +122,6 @@ class Audit:
                 rule=rule,
                 file=place.path,
                 line=place.line,
-                at_row=place.row,
                 row=sheet.row_name(row),
                 column=column,
                 printed=sheet.texts[row][column],
@@ -150,20 +129,6 @@ class Audit:
                 corrections=tuple(fixes),
             )
             self.findings.append(finding)
-
-    def check_ranges(
-        self, rule: str, sheet: Sheet, cells: Sequence[Cell], ranges: Sequence[Range]
-    ) -> None:
-        """Check the first of some cells by the ranges that the others allow."""
-        printed = sheet.numbers([cells[0]])[0]
-        if not ranges or any(printed.meets(between.low, between.high) for between in ranges):
-            self.check(rule, sheet, cells)
-        else:
-            middle = Fraction(ranges[0].low + ranges[0].high) / 2
-            wrong = "; ".join(between.text(printed.decimals + 2) for between in ranges)
-            wrong += "; truncated" if printed.truncates(middle) else ""
-            fix = change_of(sheet, *cells[0], printed.like(middle))
-            self.check(rule, sheet, cells, wrong, [Correction((fix,), 1)])
 
     def note(self, text: str) -> None:
         self.notes[text] = None
@@ -205,16 +170,12 @@ class View(view.View[AuditResult]):
     def on_terminal(self, *, most: int = 50, **options: Any) -> list[Grid]:
         return [self._of(most, "place", "finding")]
 
-    def title(self) -> str:
-        return f"Audit of {plural(len(self.result.files), 'file')}"
-
     def _of(self, most: int, *names: str) -> Grid:
         result, shown = self.result, self.result.findings[: most or None]
         rules = ", ".join(f"{rule} {count:,}" for rule, count in result.rules.items())
         checked = f"{plural(len(result.files), 'file')}, {plural(result.cells, 'cell')} checked"
-        verdict = "nothing disagrees" if result.cells else "nothing could be checked"
-        if result.findings:
-            verdict = plural(len(result.findings), "disagreement")
+        count = len(result.findings)
+        verdict = plural(count, "disagreement") if count else "nothing disagrees"
         notes = [f"{checked}{f' ({rules})' if rules else ''}: {verdict}."]
         if len(shown) < len(result.findings):
             notes.append(f"{len(shown)} are shown; --most 0 (in Python: most=0) shows all.")

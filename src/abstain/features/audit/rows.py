@@ -179,14 +179,11 @@ def scores_of(sheet: Sheet, row: int, slice: str) -> list[Score]:
 
 def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
     corrected = 0
-    for row in [r for r in sheet.rows if sheet.counts and sheet.kinds[r] in (None, "total")]:
+    for row in sheet.body if sheet.counts else ():
         for cell in product([row], sheet.counts.values()):
             if not all(map(_is_count, sheet.numbers([cell]))):
                 audit.check(facts_of.COUNTS, sheet, [cell], "a count is a whole number, 0 or more")
         counts, scores = row_counts(sheet, row, questions), scores_of(sheet, row, ALL)
-        if sheet.kinds[row]:  # a total sums runs or slices: of which questions is not known
-            counts.pop("questions", None)
-            scores = []
         checks: list[Check] = [*sums_of(counts), *(s for s in scores if s.is_known(counts))]
         errors = ["" if check.holds(counts) else check.follows(counts) for check in checks]
         corrected += any(errors)
@@ -200,7 +197,7 @@ def check_rows(sheet: Sheet, questions: int | None, audit: Audit) -> None:
 def corrections(
     sheet: Sheet, row: int, counts: Values, checks: Sequence[Check]
 ) -> list[Correction]:
-    cells: list[str | Score] = [role for role in row_counts(sheet, row) if role in counts]
+    cells: list[str | Score] = [*row_counts(sheet, row)]
     cells += [check for check in checks if isinstance(check, Score)]
     for size in (1, 2):
         tried = (_changes(sheet, row, some, counts, checks) for some in combinations(cells, size))
@@ -265,20 +262,15 @@ class Bounds(NamedTuple):
 def known_runs(sheet: Sheet, audit: Audit) -> dict[tuple[str, ...], Counts]:
     """The counts of every run in a companion table; a row that does not add up tells nothing."""
     known: dict[tuple[str, ...], Counts] = {}
-    doubtful: list[str] = []
     questions = number_of_questions(sheet, audit)
-    if not sheet.counts:
-        audit.note(f"{sheet.name}: has no counts of right and wrong answers; not used.")
     for row in sheet.body:
         counts = row_counts(sheet, row, questions)
-        if (table := outcomes_of(counts)) is None:
-            continue
-        if (table >= 0).all() and all(total.holds(counts) for total in sums_of(counts)):
+        table = outcomes_of(counts)
+        adds_up = all(total.holds(counts) for total in sums_of(counts))
+        if table is not None and (table >= 0).all() and adds_up:
             known[sheet.key(row)] = Counts.of(table.tolist())
-        else:
-            doubtful.append(sheet.row_name(row))
-    if doubtful:
-        audit.note(f"{sheet.name}: counts that do not add up are not used: {', '.join(doubtful)}.")
+    if not known:
+        audit.note(f"{sheet.name}: not used, because no row has counts that add up.")
     return known
 
 
@@ -294,46 +286,38 @@ def check_attainable(
         if not counts["questions"]:
             continue
         bounds = Bounds.of(run, counts)
-        good: list[Score] = []
-        # with all its counts printed a score was checked by them
-        for score in (s for s in scores_of(sheet, row, slice) if not s.is_known(counts)):
-            name, fits = score.column.name, _attainable([score], bounds)
-            if fits is None:
+        fitting: dict[str, Any] = {}
+        for score in scores_of(sheet, row, slice):
+            # with all its counts printed a score was checked by them
+            if score.is_known(counts):
+                continue
+            name, made = score.column.name, _scores(score.column, bounds)
+            if made is None:
                 why = f"{counts['questions']:,} questions have too many outcomes"
                 audit.note(f"{sheet.name}: {name} is not checked for attainability: {why}.")
                 continue
-            good += [score] * fits
-            wrong = "" if fits else f"no outcome of {bounds} rounds to the printed score"
-            made = _scores(score.column, bounds, score.by_candidate)
-            wrong += "; truncated" if wrong and score.printed.truncates(made) else ""
+            fits, wrong = score.fits(made), ""
+            if not fits.any():
+                wrong = f"no outcome of {bounds} rounds to the printed score"
+                wrong += "; truncated" * score.printed.truncates(made)
+            elif not score.by_candidate:
+                fitting[name] = fits
             audit.check(facts_of.ATTAINABLE, sheet, [(row, name)], wrong)
-        if len(good) > 1:
-            names = [score.column.name for score in good]
-            follows = f"no outcome of {bounds} gives the printed {' and '.join(names)} together"
-            wrong = follows if _attainable(good, bounds) is False else ""
-            audit.check(facts_of.ATTAINABLE, sheet, [(row, name) for name in names], wrong)
+        if len(fitting) > 1:
+            follows = f"no outcome of {bounds} gives the printed {' and '.join(fitting)} together"
+            wrong = "" if np.all([*fitting.values()], axis=0).any() else follows
+            audit.check(facts_of.ATTAINABLE, sheet, [(row, name) for name in fitting], wrong)
 
 
 @lru_cache(maxsize=16)
-def _scores(column: ScoreColumn, bounds: Bounds, by_candidate: bool) -> Any:
+def _scores(column: ScoreColumn, bounds: Bounds) -> Any:
     """All scores that there can be within bounds; None where there are too many outcomes."""
     n, (r0, r1), (w0, w1), (u0, u1) = bounds
-    most = max(u1, 0) if by_candidate else 0  # right candidates behind blanks
+    most = max(u1, 0) if column.measure.definition.needs_candidates else 0
     if max(0, r1 - r0 + 1) * max(0, u1 - u0 + 1) * max(1, most) > LIMIT:
         return None
     right, blank, lucky = np.mgrid[r0 : r1 + 1, u0 : u1 + 1, : most + 1].reshape(3, -1)
-    counts = {"questions": n, "right": right, "unanswered": blank, "unanswered_right": lucky}
-    table = outcomes_of(counts | {"wrong": n - right - blank}, by_candidate=True)
-    wrong = table[:, 1]
+    wrong = n - right - blank
+    table = np.stack([right, wrong, lucky, blank - lucky, 0 * right, 0 * right], axis=-1)
     table = table[(lucky <= blank) & (max(0, w0) <= wrong) & (wrong <= w1)]
     return column.measure(CountsArray(table)) * column.scale
-
-
-def _attainable(scores: Sequence[Score], bounds: Bounds) -> bool | None:
-    """Whether some outcome gives all of these scores; None where there are too many to say."""
-    by_candidate = any(score.by_candidate for score in scores)
-    made = [_scores(score.column, bounds, by_candidate) for score in scores]
-    if any(each is None for each in made):
-        return None
-    fits = [score.fits(each) for score, each in zip(scores, made, strict=True)]
-    return bool(np.all(fits, axis=0).any())

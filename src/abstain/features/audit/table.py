@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from abstain.errors import InputError, UsageError
 from abstain.io.frames import collect, into_lazy
@@ -47,14 +46,11 @@ class Printed(Struct, frozen=True):
     value: Fraction
     decimals: int
     percent: bool = False
-    exact: bool = False
-    """A count is not rounded."""
 
     @property
-    def ends(self) -> tuple[Fraction, Fraction]:
-        """The least and the greatest number that round to it; an exact half may go either way."""
-        half = 0 if self.exact else Fraction(1, 2 * 10**self.decimals)
-        return self.value - half, self.value + half
+    def half(self) -> Fraction:
+        """How far a number that rounds to it may be away; an exact half may go either way."""
+        return Fraction(1, 2 * 10**self.decimals)
 
     @property
     def whole(self) -> bool:
@@ -66,9 +62,9 @@ class Printed(Struct, frozen=True):
         >>> read_number("0.59").meets(0.5868, 0.5868), read_number("0.58").meets(0.5868, 0.5868)
         (True, False)
         """
-        slack = TOLERANCE * max(1.0, abs(float(self.value)))
-        least, greatest = map(float, self.ends)
-        return (least - slack <= high) & (low <= greatest + slack)
+        value = float(self.value)
+        away = float(self.half) + TOLERANCE * max(1.0, abs(value))
+        return (value - away <= high) & (low <= value + away)
 
     def truncates(self, values: Any) -> bool:
         """Whether a number (of several, one) gives it when its further decimals are cut off."""
@@ -120,7 +116,6 @@ def summary_kind(label: str) -> str | None:
 
 class Settings(Struct, frozen=True):
     questions: int | None = None
-    measure: str = "c@1"
     sizes: Mapping[str, int] = {}
     columns: Sequence[tuple[str, str]] = ()
     ignore: Sequence[str] = ()
@@ -156,20 +151,10 @@ class Sheet:
         self.kinds = [next(filter(None, some), None) for some in kinds]
         self.body = [row for row, kind in enumerate(self.kinds) if kind is None]
         self.counts = self._count_columns()
-        for row in self.body:
-            for column in self.counts.values():
-                if (number := self.cells[row][column]) is not None:
-                    self.cells[row][column] = replace(number, exact=True)
         others = [c for c in self.figures if c not in self.counts.values()]
         self.scores = [score for c in others if (score := self._score(c)) is not None]
-        self.quantities: dict[str, tuple[str, ...]] = {c: ("column", c) for c in others}
-        """What each column of figures holds, whatever its name."""
-        self.quantities |= {column: ("count", role) for role, column in self.counts.items()}
-        for s in self.scores:
-            self.quantities[s.name] = ("score", str(s.measure), s.slice, str(s.scale))
-        plain = [column for column, (kind, *_) in self.quantities.items() if kind == "column"]
-        self.percents = [c for c in plain if PERCENT_WORDS.search(c.casefold())]
-        self.plain = [c for c in plain if c not in self.percents]
+        scores = {score.name for score in self.scores}
+        self.plain = [c for c in others if c not in scores and not PERCENT_WORDS.search(_fold(c))]
         """Columns of other figures: neither counts nor scores nor percentages."""
         runs = [column for column, role in self.roles.items() if role == "run"]
         run = next((c for c in (*runs, "run") if c in self.labels), None)
@@ -227,7 +212,7 @@ class Sheet:
         whole = self._mostly_whole(column) and any(n.value > 1 for n in numbers)
         measure = _measure_or_none(role)
         if measure is None and (column in sizes or (everything and not whole)):
-            measure = count_measure(self.settings.measure)
+            measure = count_measure("c@1")
         first, rest = column, ""
         while measure is None:
             first, cut, last = first.rpartition("_")

@@ -17,6 +17,7 @@ from abstain.io.qa4mre import is_none_of_the_above
 from abstain.measures.definition import Array
 from abstain.reading import Reading
 from abstain.runs.gold import NONE_WORDS, Gold, read_gold
+from abstain.runs.season import gold_of
 
 BaselineKind: TypeAlias = Literal["random", "first", "nca", "majority", "blank", "oracle"]
 
@@ -48,7 +49,7 @@ def baseline(
     ['A']
     """
     reading = Reading.of(format=format, pick=pick, columns=columns)
-    return baseline_of(read_gold(gold, reading), kind, seed=seed).responses
+    return baseline_of(read_gold(*gold_of(gold, reading)), kind, seed=seed).responses
 
 
 def baseline_of(gold: Gold, kind: str, *, seed: int = 0) -> Baseline:

@@ -39,8 +39,9 @@ def baseline(
     from abstain.features.baseline.analysis import baseline_of
     from abstain.io.tables import write_table
     from abstain.runs.gold import read_gold
+    from abstain.runs.season import gold_of
 
-    made = baseline_of(read_gold(gold, reading), kind, seed=seed)
+    made = baseline_of(read_gold(*gold_of(gold, reading)), kind, seed=seed)
     responses = made.responses.with_columns(run=pl.lit(run or kind))
     if output is None:
         sys.stdout.write(responses.write_csv())

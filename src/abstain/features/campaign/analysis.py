@@ -245,6 +245,7 @@ def campaign(
             for run in unranked
         ),
         withdrawn=tuple(run for run in everything.runs if status[run] == WITHDRAWN),
+        over_limit=table.over,
         apart=runs_apart(status, info_of, checked),
         corrections=corrections,
         moved=tuple(_moved(before, rows, chosen)),

@@ -129,8 +129,10 @@ def campaign(
             raise UsageError(f"{one} lies in the folder of {other}, expected a place beside it")
     with working("judging and comparing…") as progress:
         how["interval"] = interval if isinstance(interval, str) else None
-        runs, season = inputs.runs, inputs.season
-        if season is not None:
+        season = inputs.season
+        if season is None:
+            runs = inputs.runs
+        else:
             how |= {name: value for name, value in season.options.items() if not is_typed(name)}
             how["runs_info"] = season.info(how["runs_info"])
             runs, skip_invalid = season.runs(*STATUS), True

@@ -284,7 +284,7 @@ def _as_told(problem: Problem, runs: set[str]) -> Problem:
     if problem.kind == "identical runs":
         message, _, other = message.partition(" as run ")
         message += f" as run {other}" if other.strip("'") in runs else " as a run of another team"
-    message = re.sub(r" \(its options: .*\)", "", message)
+    message = re.sub(r" \(its options: .*\)(?=; --match|$)", "", message)
     return replace(problem, file=name, typed="", message=message)
 
 
@@ -296,7 +296,7 @@ def letters(result: CampaignResult) -> dict[str, str]:
 def _letter(result: CampaignResult, team: str) -> str:
     ranked = sorted(row.run for row in result.rows if row.team == team)
     apart = {run.name: run.status for run in result.unranked if run.team == team}
-    reasons = result.apart.get(team, {})
+    reasons, over = result.apart.get(team, {}), [r for t, r in result.over_limit if t == team]
     wrong, odd = (
         [(p.kind, wrap(f"- {p.place}: {p.message}", 76, subsequent_indent="  ")) for p in some]
         for some in problems_of(result, team, {*ranked, *apart})
@@ -306,9 +306,10 @@ def _letter(result: CampaignResult, team: str) -> str:
         escaped=False,
         title=result.title,
         team=team,
-        received=plural(len(ranked) + sum(reasons.values()), "run"),
+        received=plural(len(ranked) + sum(reasons.values()) + len(over), "run"),
         ranked=ranked,
         apart=apart,
+        over=over,
         gone={why: n for why, n in reasons.items() if why not in apart.values()},
         wrong=wrong,
         odd=odd,

@@ -193,6 +193,8 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
     """For each team (empty where unknown) how many of its runs have no rank, by reason."""
     withdrawn: tuple[str, ...] = ()
     """Runs that were taken back: they are not scored."""
+    over_limit: tuple[tuple[str, str], ...] = ()
+    """Runs over a limit, each after its team: they are not scored."""
     corrections: tuple[Correction, ...] = ()
     """Questions that were corrected after submission."""
     moved: tuple[Moved, ...] = ()

@@ -37,6 +37,7 @@ def receive(files: tuple[str, ...], every: bool, out: Showing, **how: Any) -> No
 
     if bool(files or how["withdraw"] or how["primary"]) == every:
         raise UsageError("name files, --withdraw RUN or --primary RUN, or else --list")
+    before = {r.number for r in received(into=how["into"])}
     receipts = received(files, **how)
     brief = ("number", "time", "team", "run", "state", "left")
     grid = Grid.of_rows(
@@ -45,8 +46,13 @@ def receive(files: tuple[str, ...], every: bool, out: Showing, **how: Any) -> No
     grid.notes = [f"{plural(len(receipts), 'receipt')}."]
     for r in receipts:
         grid.notes += [f"Receipt {r.number}: SHA-256 {r.sha256}"] if files else []
+        grid.notes += [f"Receipt {r.number}: replaces receipt {r.replaces}."] if r.replaces else []
         grid.notes += [f"Receipt {r.number}: {line}." for line in r.found.splitlines()]
     out.show_grid(grid, {"receipts": receipts})
+    if files and (known := [r.number for r in receipts if r.number in before]):
+        numbers = ", ".join(map(str, known[:5])) + (", …" if known[5:] else "")
+        what = f"received before, as {'receipt' if len(known) == 1 else 'receipts'} {numbers}"
+        click.echo(f"{what}; --again receives the same file anew", err=True)
     if files and any(r.state in (INVALID, OVER) for r in receipts):
         raise click.exceptions.Exit(EXIT_NO)
 

@@ -1,6 +1,6 @@
 """`receive`: keep a submission once, as it was sent, and give a receipt for it.
 
-First the file takes its place, then its row: one that is killed leaves a true receipt or none.
+First files take their place, then rows are entered: a kill leaves a whole receipt or none.
 """
 
 from __future__ import annotations
@@ -9,20 +9,32 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from msgspec.structs import replace
+
 from abstain.errors import AbstainError, InputError, UsageError, check_name, option, shown
 from abstain.features.validate.analysis import examine, hindering, result_of
 from abstain.io.files import Opened, bare_name, is_bundle, open_file, read_errors, write_errors
 from abstain.io.submissions import runs_in
+from abstain.reading import Reading
 from abstain.runs import read_golds
-from abstain.runs.responses import RunInput, read_responses
-from abstain.runs.run_names import runs_of
-from abstain.runs.season import SUBMISSIONS, Receipt, Season, as_time, open_ledger, read_season
+from abstain.runs.responses import Responses, RunInput, read_responses
+from abstain.runs.run_names import WITHDRAWN, name_runs, runs_of
+from abstain.runs.season import (
+    INVALID,
+    SUBMISSIONS,
+    Receipt,
+    Season,
+    as_time,
+    open_ledger,
+    read_season,
+)
 
 
 def receive(
@@ -46,19 +58,27 @@ def receive(
     listed, row = not (paths or withdraw or primary), _times(at) | {"team": team}
     if not (listed or team):
         raise UsageError(f"say whose it is: {option('team', 'NAME')}")
+    if listed and team and season.receipts:
+        check_name("team", team, sorted({r.team for r in season.receipts}))
     numbers: list[int] = []
     for request, run in (("withdraw", withdraw), ("primary", primary)):
         if run:
-            known = [r.run for r in season.receipts if r.team == team]
-            check_name(f"run of team {shown(team)}", run, known)
+            known = [r for r in season.receipts if r.team == team]
+            check_name(f"run of team {shown(team)}", run, list(dict.fromkeys(r.run for r in known)))
+            valid = [r for r in known if r.run == run and r.state not in (INVALID, WITHDRAWN)]
+            if request == "withdraw" and not any(r.time <= row["time"] or not at for r in valid):
+                when = f" that had come by {row['time']}" if at else ""
+                raise UsageError(f"run {shown(run)} has no valid version{when} to take back")
             numbers += _entered(season, row | {"run": run, "request": request})
     if paths:
         end = season.settings.deadline and as_time(season.settings.deadline)
         if end and row["time"] > end and season.settings.late == "refused":
             raise InputError(f"late runs are refused: the deadline was {end}", str(into))
         read_golds(season.gold, season.reading, answers=False)  # first: nothing is kept if it fails
-    for opened, name in [each for path in paths for each in _sent(path, season)]:
-        numbers += _entered(season, row | _kept(season, opened, name), again=again)
+    sent = [each for path in paths for each in _sent(path, season)]
+    kept = {opened.name: _kept(season, opened, name) for opened, name in sent}
+    for file, run in _with_runs(kept, season.reading):
+        numbers += _entered(season, row | _checked(season, file, run), again=again)
     every = read_season(into).receipts
     return [r for r in every if r.number in numbers or (listed and team in ("", r.team))]
 
@@ -94,8 +114,8 @@ def _sent(path: str | os.PathLike[str], season: Season) -> Iterator[tuple[Opened
         yield opened, sent.encode(errors="replace").decode()
 
 
-def _kept(season: Season, opened: Opened, name: str) -> dict[str, Any]:
-    """What a receipt says of a file, after its bytes took their place."""
+def _kept(season: Season, opened: Opened, name: str) -> Opened:
+    """A file that took its place, by its name as sent."""
     folder = season.folder / SUBMISSIONS
     with write_errors(str(folder)):
         folder.mkdir(exist_ok=True)
@@ -105,24 +125,47 @@ def _kept(season: Season, opened: Opened, name: str) -> dict[str, Any]:
                 shutil.copyfileobj(source, out)
                 out.flush()
                 os.fsync(out.fileno())
-            sha256, size = Opened(name, draft).sha256(), draft.stat().st_size
+            sha256 = Opened(name, draft).sha256()
             draft.chmod(0o444)
             draft.replace(folder / sha256)
-    kept = Opened(name, folder / sha256, broken=opened.broken)
-    run = bare_name(name)
-    facts = {"run": run, "file": name, "sha256": sha256, "bytes": size, "valid": False}
-    how = season.reading
+    return Opened(name, folder / sha256, broken=opened.broken)
+
+
+def _with_runs(kept: Mapping[str, Opened], reading: Reading) -> Iterator[tuple[Opened, str]]:
+    """Files, by their paths, with the names of their runs: `score` tells alike ones apart so."""
+    keys: dict[str, tuple[Path | None, str]] = {}
+    runs: dict[tuple[Path | None, str], Responses] = {}
+    for path, file in kept.items():
+        # `_checked` says what is wrong
+        with suppress(AbstainError), read_errors(path, engine=True):
+            item = read_responses(file, reading)
+            (run,) = runs_of(item)
+            keys[path] = file.path, run  # the same bytes are one version
+            table = replace(item.table, name=path)
+            runs.setdefault(keys[path], replace(item, run=run, table=table))
+    names = {key: item.run for key, item in zip(runs, name_runs([*runs.values()]), strict=True)}
+    for path, file in kept.items():
+        run = names.get(keys.get(path, (None, ""))) or bare_name(file.name)
+        yield file, run.encode(errors="replace").decode()
+
+
+def _checked(season: Season, file: Opened, run: str) -> dict[str, Any]:
+    """What a receipt says of a file that took its place."""
+    place, how = file.path or Path(), season.reading
+    facts = {"run": run, "file": file.name, "sha256": place.name, "bytes": place.stat().st_size}
     try:
-        with read_errors(name, engine=True, doing="checked"):
-            names = runs_of(read_responses(kept, how))
-            facts["run"] = run = names[0] if len(names) == 1 else run
-            result = result_of(
-                examine(season.gold, [RunInput(kept, run)], how, answers=False), None
-            )
+        with read_errors(file.name, engine=True, doing="checked"):
+            seen = examine(season.gold, [RunInput(file, run)], how, answers=False)
+            result = result_of(seen, None)
     except AbstainError as error:
-        return facts | {"found": str(error)}
+        return facts | {"valid": False, "found": str(error)}
     facts["valid"] = not hindering(result, how)
     return facts | {"found": "\n".join(map(str, result.problems + result.warnings))}
+
+
+LAST = """SELECT max(time) FROM (SELECT time FROM receipts UNION ALL
+    SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time, '+0.001 seconds') FROM requests)"""
+"""The least time of what is entered next: a request is about what came before it."""
 
 
 def _entered(season: Season, row: dict[str, Any], *, again: bool = False) -> list[int]:
@@ -136,6 +179,11 @@ def _entered(season: Season, row: dict[str, Any], *, again: bool = False) -> lis
         numbers = [number for (number,) in sent]
         if numbers and not (request or again):
             return numbers[-1:]
+        if not row["entered"]:  # others may have been quicker, and a clock may go back
+            (last,), end = ledger.execute(LAST).fetchone(), season.settings.deadline
+            time = max(row["time"], last or "")
+            in_time = end and row["time"] <= as_time(end)
+            row = row | {"time": min(time, as_time(end)) if end and in_time else time}
         done = ledger.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values})", row)
         return numbers if request else [done.lastrowid or 0]
 

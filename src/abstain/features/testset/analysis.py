@@ -18,6 +18,7 @@ from abstain.io.qa4mre import seen_by_participants
 from abstain.io.tables import format_of_name, write_table
 from abstain.reading import Reading, ReadingOptions
 from abstain.runs.gold import read_gold
+from abstain.runs.season import gold_of
 
 SEEN = ("question", "topic", "test", "text", "options", "option_texts")
 """All that is seen of a question, but for attributes that its organiser names."""
@@ -38,7 +39,7 @@ def testset(
     `keep` names attributes of questions that participants see as well. Returns the number of
     questions, and the columns, or attributes and elements, that were left out.
     """
-    standard = read_gold(gold, Reading.of(**reading), answers=False)
+    standard = read_gold(*gold_of(gold, Reading.of(**reading)), answers=False)
     table, name, to = standard.table, os.fspath(target), format_of_name(os.fspath(target))
     chosen = [keep] if isinstance(keep, str) else list(keep)
     for attribute in chosen:

@@ -1,8 +1,4 @@
-"""What is wrong with runs that could be read: every problem, by its cause where it has one.
-
-Ids such as `1/7/12` fall into tests by all that stands before the number at their end. Where a
-run has as many responses in each test as the gold has questions, but other numbers, a score by id
-would be wrong, a score by position is right.
+"""What is wrong with runs that could be read: every problem.
 
 What is odd but no fault stands below: runs alike, answers that decline, a file called after another
 run.
@@ -11,9 +7,7 @@ run.
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Collection, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -30,15 +24,13 @@ from abstain.io.tables import ROW
 from abstain.outcomes import CANDIDATES, CODES, KINDS, WRONG, Why, blank_kind
 from abstain.reading import LANGUAGES, Reading
 from abstain.runs.counting import refuse_counts, rows_by_run, run_count
-from abstain.runs.faults import MOST_REPEATS, REPEATED, Problem, fault_problem, problem_at, repeats
+from abstain.runs.faults import MOST_REPEATS, Problem, fault_problem, problem_at, repeats
 from abstain.runs.gold import NONE_WORDS, Gold
 from abstain.runs.judge import FILE, INDEX, KIND, YES, Judged
 from abstain.runs.responses import Responses
 from abstain.runs.run_names import parse_run_name
 from abstain.runs.sources import GoldRuns
 
-MOST_TIMES = 4
-"""A run with more than so many times the gold's questions is not looked at for misnumbering."""
 FLOOD = 20
 """More problems of one kind in one run become one."""
 MOST = 10_000
@@ -49,7 +41,6 @@ REFUSALS = "refusals"
 LETTERS = (
     "; --match letters (in Python: match='letters') takes A for option 1, B for option 2, and so on"
 )
-ID_KINDS = ("unknown question", REPEATED, "missing question")
 
 
 def problems_of(source: GoldRuns, reading: Reading) -> list[Problem]:
@@ -58,8 +49,6 @@ def problems_of(source: GoldRuns, reading: Reading) -> list[Problem]:
     for submission in judged.responses:
         refuse_counts(run_count(submission), 1, submission.table.name)
     problems = [*_faults(judged), *repeats(judged), *missing_questions(judged)]
-    if reading.align == "id":
-        problems = _explained(problems, judged)
     problems += [*_no_answers(judged), *_not_options(judged, reading.match)]
     return [*_without_floods(problems), *_shared_ids(judged.responses)]
 
@@ -84,32 +73,6 @@ def missing_questions(judged: Judged) -> Iterator[Problem]:
             for at in np.setdiff1d(np.arange(len(ids)), rows[INDEX].to_numpy()).tolist():
                 message = f"run {shown(str(run))} has no response to question {shown(ids[at])}"
                 yield problem_at("missing question", place, message, str(run), ids[at])
-
-
-def _explained(problems: list[Problem], judged: Judged) -> list[Problem]:
-    gold_ids = judged.gold.frame["question"].to_list()
-    for source in judged.responses:
-        table = source.table
-        runs = {p.run for p in problems if p.kind in ID_KINDS and p.file == table.name}
-        if runs != {source.run} or table.plan or ROW not in source.frame.collect_schema().names():
-            continue  # an engine does not say in which order they stand; a log names its samples
-        rows = collect(source.frame.select("question", ROW), table.name)
-        if rows.height > MOST_TIMES * len(gold_ids) + FLOOD:
-            continue  # so many more rows than questions are no slip of numbers
-        ids = rows["question"].fill_null("").to_list()
-        if wrong := misnumbered(ids, gold_ids):
-            at = wrong[0]
-            message = (
-                f"its responses fit the gold in order, but {len(wrong)} of {len(ids)} ids name "
-                f"other questions (the first: {shown(ids[at])} where the gold has "
-                f"{shown(gold_ids[at])}): align them by position"
-            )
-            mine = tuple(p for p in problems if p.run == source.run and p.kind in ID_KINDS)
-            left = [p for p in problems if p.run != source.run or p.kind not in ID_KINDS]
-            place = table.place(rows[ROW][at])
-            cause = problem_at("misnumbered ids", place, message, source.run, ids[at])
-            problems = [*left, replace(cause, details=mine)]
-    return problems
 
 
 def _without_floods(problems: Sequence[Problem]) -> Iterator[Problem]:
@@ -205,58 +168,6 @@ def _shared_ids(sources: Sequence[Responses]) -> Iterator[Problem]:
                 "id for each run"
             )
             yield problem_at("shared run id", here, message, source.run)
-
-
-def split_id(whole: str) -> tuple[str, str]:
-    """The test and the number that an id is made of.
-
-    >>> split_id("1/7/12"), split_id("q7"), split_id("a/b")
-    (('1/7', '12'), ('q', '7'), ('a', 'b'))
-    """
-    ends = re.search(r"(?<![0-9])[0-9]+$", whole)
-    if ends is None:
-        test, _, number = whole.rpartition("/")
-        return test, number
-    return whole[: ends.start()].removesuffix("/"), ends[0]
-
-
-def blocks(ids: Sequence[str]) -> list[tuple[str, dict[str, None]]]:
-    """Tests with their numbers, cut where the test changes, or where a number comes again.
-
-    >>> [(test, [*numbers]) for test, numbers in blocks(["1/1/1", "1/1/2", "1/1/1", "1/2/1"])]
-    [('1/1', ['1', '2']), ('1/1', ['1']), ('1/2', ['1'])]
-    """
-    cut: list[tuple[str, dict[str, None]]] = []
-    for test, number in map(split_id, ids):
-        if not cut or cut[-1][0] != test or number in cut[-1][1]:
-            cut.append((test, {}))
-        cut[-1][1][number] = None
-    return cut
-
-
-def misnumbered(ids: Sequence[str], gold: Sequence[str]) -> list[int]:
-    """The places of ids that name other questions than the responses answer, if that is so.
-
-    It is where the responses fit the gold in order, test by test, and the ids are all unknown,
-    call several tests alike, or number a test in rising order, but otherwise than the gold.
-    """
-    run, standard = blocks(ids), blocks(gold)
-    if [len(numbers) for _, numbers in run] != [len(numbers) for _, numbers in standard]:
-        return []
-    unknown = not set(ids) & set(gold)
-    alike = len({test for test, _ in run}) < len({test for test, _ in standard})
-    pairs = zip(run, standard, strict=True)
-    if unknown or alike or any(_renumbers(a, b) for (_, a), (_, b) in pairs):
-        return [at for at, (a, b) in enumerate(zip(ids, gold, strict=True)) if a != b]
-    return []
-
-
-def _renumbers(run: Collection[str], gold: Collection[str]) -> bool:
-    """Whether numbers rise, and one of them is that of another question: more than a slip."""
-    if set(run) == set(gold) or not all(n.isascii() and n.isdigit() for n in (*run, *gold)):
-        return False
-    rising = all(int(a) < int(b) for a, b in pairwise(run))
-    return rising and any(a != b and a in gold for a, b in zip(run, gold, strict=True))
 
 
 MOST_CELLS = 5_000_000
