@@ -165,3 +165,27 @@ def test_an_auxiliary_question_outlives_its_main_one(tmp_path: Path) -> None:
     result.save(tmp_path / "overview")
     with pytest.raises(ab.InputError, match="auxiliary question of 'q1'"):
         ab.campaign(gold.slice(1), {"r": run.slice(1)})
+
+
+def test_a_blank_that_everyone_has_right_is_no_answer(tmp_path: Path) -> None:
+    """x left the question blank; the silent run has it right, too, and is still silent."""
+    runs = {"x": run_of("A-ABABAB"), "y": run_of("ABABABAB"), "silent": run_of("-" * 8)}
+    result = ab.campaign(gold(), runs, corrections={"1/1/2": "everyone"})
+    assert {row.run for row in result.rows} == {"x", "y"}
+    assert [(run.name, run.status) for run in result.unranked] == [("silent", "without answers")]
+    assert result.questions.choices[1] == [("B", 1)]
+    result.save(tmp_path / "saved.json")
+    assert ab.load(tmp_path / "saved.json") == result
+    assert not (result.to_frame("questions")["answers given"].str.contains("None")).any()
+
+
+def test_a_tie_that_is_gone_changes_the_rank_of_one_run() -> None:
+    """x and y tie at 1=; without 1/1/8, which y alone had right, x is 1 and y is 2."""
+    runs = {"x": run_of("ABABABAA"), "y": run_of("ABABABBB")}
+    result = ab.campaign(gold(), runs, corrections={"1/1/8": "none"})
+    assert [(m.run, m.rank_before, m.rank) for m in result.moved] == [
+        ("x", "1=", "1"),
+        ("y", "1=", "2"),
+    ]
+    assert result.to_frame("corrections_ranks")["run"].to_list() == ["y"]
+    assert "changed the rank of 1 of 2 ranked runs" in str(result)

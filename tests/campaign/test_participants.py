@@ -74,3 +74,24 @@ def test_mean_increases_are_over_pairs_that_increased() -> None:
 def test_table_10_of_the_bundled_campaign() -> None:
     table = ab.demo().to_frame("languages")
     assert table.filter(source="en")["to en"].to_list() == [36]
+
+
+def test_columns_for_the_organiser_alone_are_not_used(tmp_path: Path) -> None:
+    """By parts of their names, or by what is in them."""
+    secret = {
+        **dict.fromkeys(("e_mail", "phone", "contact person", "internal_note"), "s3cret"),
+        **dict.fromkeys(("Tel.", "Re-Marks", "postal-address", "FilePath"), "s3cret"),
+        "who": "Ann s3cret@uni.example.org",
+        "from": "/home/s3cret/run",
+        "at": "C:\\s3cret\\run",
+        "as": "inbox/s3cret.xml",
+    }
+    used = {"model": "meta-llama/Llama-3.1", "methods": "NER/CRF", "tellers": "n/a", "P@5": "1.5"}
+    gold = pl.DataFrame({"question": IDS, "correct": ["A"] * 4})
+    info = pl.DataFrame([{"run": run, **secret, **used} for run in "xy"])
+    result = ab.campaign(gold, {n: answers("AABB") for n in "xy"}, runs_info=info)
+    assert [row.info for row in result.rows] == [used, used]
+    assert "kept out of all tables: 'e_mail', 'phone'" in " ".join(result.notes)
+    result.save(tmp_path / "out")
+    for path in (tmp_path / "out").rglob("*.*"):
+        assert "s3cret" not in path.read_text("utf-8"), path

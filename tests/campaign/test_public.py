@@ -15,6 +15,7 @@ import abstain as ab
 from abstain.cli import run
 from abstain.features.campaign.result import CampaignResult
 from tests.campaign.messy import PRIVATE, PSEUDONYMS, TEAMS, Messy, texts
+from tests.report.test_report import data_of
 from tests.snapshots import says
 
 pytestmark = pytest.mark.slow
@@ -220,6 +221,25 @@ def test_a_teams_page_opens_with_its_rank_and_its_score(revealed: Messy) -> None
         assert f"<dd>{revealed.c_at_1(place):.2f}</dd>" in header
     late = (revealed.here / "teams" / "julietteam" / "index.html").read_text("utf-8")
     assert "No run of yours is ranked, 1 scored without a rank." in late
+
+
+def test_the_field_of_a_team_is_not_hidden_behind_a_button(revealed: Messy) -> None:
+    """Other teams' runs are no references, however many they are."""
+    tables = data_of((revealed.here / "teams" / "kiloteam" / "index.html").read_text("utf-8"))
+    assert (tables["tables"]["field"]["quiet"], tables["tables"]["runs"]["quiet"]) == (False, True)
+
+
+def test_a_list_of_folders_does_not_repeat_their_names(revealed: Messy) -> None:
+    text = (revealed.here / "teams" / "teams.md").read_text("utf-8")
+    assert not [team for team in TEAMS if team in text]
+    assert text.startswith("A folder for each team")
+
+
+def test_a_chart_of_scores_says_that_its_runs_are_ranked(revealed: Messy) -> None:
+    """A late run or one without answers is on the leaderboard, but not in the chart."""
+    scores = [revealed.c_at_1(place) for place in RANKED]
+    page = (revealed.here / "out" / "index.html").read_text("utf-8")
+    assert f"All ranked runs: c@1 from {min(scores):.3f} to {max(scores):.3f}." in page
 
 
 def test_revealed_responses_have_the_teams_answers(revealed: Messy) -> None:

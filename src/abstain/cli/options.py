@@ -156,8 +156,8 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "corrections": (
         "--corrections --void CHANGE",
         "A question to correct after submission: 1/1/4=none (it counts for nobody), 1/1/4=everyone "
-        "(all have it right) or 1/1/4=3 (its new key); or a table of question, correction, reason. "
-        "Repeatable.",
+        "(all have it right) or 1/1/4=3 (its new key); or a table of question, correction, reason "
+        "(it is published). Repeatable.",
     ),
 }
 """For each field of `Reading` its option, as its help writes it, and that help."""

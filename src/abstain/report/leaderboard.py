@@ -28,6 +28,17 @@ REWARDS = (
     *("accuracy", "credit(t=0.25)", "c@1", "F", "credit(t=0.5)", "credit(t=0.75)"),
     *("precision", "answer-all-bound"),
 )
+REWARDED = [
+    Column("measure", means="a measure, by what it credits a blank"),
+    Column("formula", means="c, w, u: the shares right, wrong and blank"),
+    Column("κ", means="the credit for a blank, in right answers"),
+    Column("p*", means="the chance of being right above which answering pays"),
+    Column("puts first", means="the run with the best score by this measure"),
+    Column("score", "score", means="its score"),
+    Column("κ there", "score", means="κ for that run"),
+    Column("p* there", "score", means="p* for that run"),
+    Column("second", means="the run that comes next"),
+]
 T_AXIS, S_AXIS = "t: answering pays above this chance", "penalised score S(t)"
 
 
@@ -73,6 +84,7 @@ def dot_figure(
     measure: str,
     *,
     most: int = MOST_DOTS,
+    what: str = "run",
 ) -> list[Figure]:
     """Scores as dots with their intervals, the best on top; none where fewer than two have one."""
     there = [row for row in rows if row[1] is not None]
@@ -86,7 +98,7 @@ def dot_figure(
     for layer in layers:
         layer["encoding"]["color"] = {"field": "run", "type": "nominal", "legend": None}
     scores = [score for _, score, _, _ in shown if score is not None]
-    drawn = "All runs" if len(shown) == len(rows) else f"{len(shown)} of {len(rows)} runs"
+    drawn = f"All {what}s" if len(shown) == len(rows) else f"{len(shown)} of {len(rows)} {what}s"
     caption = f"{drawn}: {measure} from {min(scores):.3f} to {max(scores):.3f}."
     spec = chart("", data, layers, height=max(80, 18 * len(shown)))
     return [Figure(name, caption, spec, title=f"{measure} by run")]
@@ -145,9 +157,6 @@ def rewards_section(
 
 def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Measure]) -> PageTable:
     """Measures by what they credit a blank, and the run that each puts first."""
-    columns = [Column(name) for name in ("measure", "formula", "κ", "p*", "puts first")]
-    columns += [Column(name, "score") for name in ("score", "κ there", "p* there")]
-    columns.append(Column("second"))
     items = list(dict.fromkeys([*chosen, *(measure(name) for name in REWARDS)]))
     rows: list[list[Cell]] = []
     for item in items:
@@ -172,10 +181,8 @@ def rewards_table(runs: Sequence[str], counts: CountsArray, chosen: Sequence[Mea
     return PageTable(
         "rewards",
         "What other measures would say",
-        "κ: the credit for a blank, in right answers. p*: the chance of being right above which "
-        "answering pays. The columns “κ there” and “p* there” give their values for the run that "
-        "the measure puts first.",
-        Grid(columns, rows),
+        "What each measure makes of a blank, and whom it puts first.",
+        Grid(REWARDED, rows),
     )
 
 

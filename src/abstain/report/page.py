@@ -71,6 +71,8 @@ class PageTable(Struct, frozen=True):
     beneath: tuple[str, ...] = ()
     """Columns that a phone shows beneath the name of the row, where two have no room abreast."""
     page_size: int = 25
+    hides_dim: bool = True
+    """Whether many rows in a dim style, such as references, show when asked for."""
     filed: tuple[str, ...] = ()
     """Endings of its files in the folder beside the page."""
 
@@ -346,6 +348,7 @@ def table_data(table: PageTable) -> dict[str, Any]:
         "ordered": table.ordered_by,
         "rising": table.best_is_low,
         "size": table.page_size,
+        "quiet": table.hides_dim,
     }
 
 

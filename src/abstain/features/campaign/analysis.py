@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 from msgspec import structs
 
-from abstain.errors import UsageError, check_name, option
+from abstain.errors import UsageError, check_name, option, some_of
 from abstain.features.campaign.blind import answer_rows
 from abstain.features.campaign.overview import MOST_CELLS, fourfold_of, taken_out, with_role
-from abstain.features.campaign.participants import known_of_runs, runs_apart
+from abstain.features.campaign.participants import known_of_runs, private_columns, runs_apart
 from abstain.features.campaign.resampling import first_runs, stability
 from abstain.features.campaign.result import (
     LUCK,
@@ -32,7 +32,7 @@ from abstain.features.validate.problems import misspelt, odd_things
 from abstain.features.validate.result import ValidateResult
 from abstain.io.tables import ROW, cells
 from abstain.measures import Measure, count_measure
-from abstain.outcomes import COUNTED, EXCLUDED, RIGHT, WRONG, reasons_named
+from abstain.outcomes import ANSWERED, COUNTED, EXCLUDED, RIGHT, WRONG, reasons_named
 from abstain.reading import Reading
 from abstain.report.result import ranked, read_as
 from abstain.runs import evaluate
@@ -173,6 +173,8 @@ def campaign(
     notes = table.notes(evaluation.runs) if table.name else [*table.remarks]
     notes += misspelt(evaluation.data.source.gold) if evaluation.data.source.gold else []
     info_of = known_of_runs(evaluation, table)
+    if unused := private_columns(table):
+        notes.append(f"{table.name}: columns that are kept out of all tables: {some_of(unused)}")
     if checked is not None:
         notes += [note for note in checked.notes if note not in (*notes, *evaluation.notes)]
     else:
@@ -180,7 +182,10 @@ def campaign(
     listed, everything = table.of("status"), evaluation
     status = {run: listed.get(run, OFFICIAL) for run in evaluation.runs}
     codes = everything.data.codes  # before anything is counted: nothing is read twice
-    for at in np.flatnonzero((codes > WRONG).all(axis=1)):
+    silent = (codes > WRONG).all(axis=1)
+    if (before := _as_asked(everything)) is not None:  # a blank that is right is no answer
+        silent |= ~np.isin(before.data.kinds, ANSWERED).any(axis=1)
+    for at in np.flatnonzero(silent):
         if status[run := everything.runs[at]] == OFFICIAL:
             status[run] = NO_ANSWERS
     official = [run for run in everything.runs if status[run] == OFFICIAL]
@@ -243,7 +248,7 @@ def campaign(
         over_limit=table.over,
         apart=runs_apart(status, info_of, checked),
         corrections=corrections,
-        moved=tuple(_moved(everything, rows, chosen)),
+        moved=tuple(_moved(before, rows, chosen)),
         first_runs=first_runs(evaluation, questions, info_of, chosen, level),
         problems=checked.problems,
         warnings=checked.warnings,
@@ -254,12 +259,20 @@ def campaign(
     )
 
 
-def _moved(everything: Evaluation, rows: Sequence[Row], measure: Measure) -> Iterator[Moved]:
-    source, name = everything.data.source, str(measure)
+def _as_asked(everything: Evaluation) -> Evaluation | None:
+    """The runs with the gold as it was before corrections; None where there are none."""
+    source = everything.data.source
     if not isinstance(source, GoldRuns) or source.gold.before is None:
-        return
+        return None
     asked = GoldRuns(source.gold.before, source.responses, everything.reading)
-    scored = rows_of(Evaluation(asked, everything.reading).data.counted(), (), [measure], {})
+    return Evaluation(asked, everything.reading)
+
+
+def _moved(before: Evaluation | None, rows: Sequence[Row], measure: Measure) -> Iterator[Moved]:
+    if before is None:
+        return
+    name = str(measure)
+    scored = rows_of(before.data.counted(), (), [measure], {})
     official = {row.run for row in rows}
     was = {row.run: row for row in ranked((r for r in scored if r.run in official), measure)}
     for row in rows:

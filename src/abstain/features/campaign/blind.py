@@ -33,11 +33,12 @@ from abstain.outcomes import ANSWERED, COUNTED, UNSPLIT, Counts
 from abstain.report.result import ranked
 from abstain.runs.evaluation import Evaluation
 from abstain.runs.gold import slices_of
-from abstain.runs.judge import INDEX, KIND
+from abstain.runs.judge import INDEX, KIND, filled_in
 from abstain.runs.sources import GoldRuns
 
 SMALLEST = 10
 """Questions of a slice in a blind phase; answers of a run, and those it has beyond another."""
+TOLERANCE = 1e-6
 FEWEST = 5
 """Answers of a run in a slice. As many as ten would hide what runs with many blanks score."""
 SMALL_SLICES = "A score in a slice with fewer than five answers is left out (–)."
@@ -50,6 +51,7 @@ HELD = "held back until the gold is public"
 
 Reference = TypeVar("Reference", bound=ReferenceRun)
 Answers: TypeAlias = "npt.NDArray[np.object_]"
+Array: TypeAlias = "npt.NDArray[np.float64]"
 
 
 def blinded(
@@ -126,23 +128,44 @@ def _questions(result: CampaignResult, names: Sequence[str]) -> Questions:
 
 
 def safe_breakdowns(result: CampaignResult) -> list[Breakdown]:
-    """The breakdowns in which no slice, and no difference of two, is of few questions."""
+    """The breakdowns from which, even together, no count of few or of secret questions follows."""
     attributes = result.questions.attributes
     frame = pl.DataFrame(attributes, schema=dict.fromkeys(attributes, pl.String))
     accepted = pl.Series(["\x1f".join(sorted(right)) for right in result.questions.accepted])
-    shown_so_far = np.ones((1, frame.height), np.int32)
+    secret = [part for name in result.secret for part in _parts(frame, name) if not part.all()]
+    shown_so_far = np.ones((1, frame.height))
     kept = []
     for breakdown in result.breakdowns:
         name = breakdown.attribute
         if name in (*REVEALING, *result.secret) or _reveals(frame[name], accepted):
             continue
-        slices = slices_of(frame, name)
-        inside = (slices.slice_of[None] == np.arange(len(slices.names))[:, None]).astype(np.int32)
-        together = np.concatenate([shown_so_far, inside])
-        if len(inside) and not _reveals_few(together):
+        together = np.concatenate([shown_so_far, _parts(frame, name)])
+        if breakdown.slices and not (_reveals_few(together) or _add_up(together, secret)):
             shown_so_far = together
             kept.append(breakdown)
     return kept
+
+
+def _parts(frame: pl.DataFrame, attribute: str) -> Array:
+    """Slices × questions, 1 where a question is in the slice; those in none are one more."""
+    number = slices_of(frame, attribute).slice_of
+    return np.asarray(number == np.unique(number)[:, None], float)
+
+
+def _add_up(slices: Array, secret: Sequence[Array]) -> bool:
+    """Whether sums and differences of slices (all questions first) are few or secret questions.
+
+    A set follows from them if it lies in their space: its projection there is as long as itself.
+    Tried: questions that no slice tells apart, where few; all of those in a slice; secret slices.
+    """
+    cells, count = np.unique(slices, axis=1, return_counts=True)
+    few = cells * count * (count < SMALLEST)
+    rest = few @ cells.T
+    products = [few[:, count < SMALLEST], rest[:, rest[0] < SMALLEST]]
+    sets = np.column_stack([*products, *(slices @ part for part in secret)])
+    inverse = np.linalg.pinv(slices @ slices.T, rcond=TOLERANCE**2, hermitian=True)
+    lengths = (sets * (inverse @ sets)).sum(axis=0)
+    return bool((lengths > sets[0] * (1 - TOLERANCE))[sets[0] > 0].any())
 
 
 def _reveals(attribute: pl.Series, accepted: pl.Series) -> bool:
@@ -157,15 +180,14 @@ def _reveals(attribute: pl.Series, accepted: pl.Series) -> bool:
     return (repeats and by_answer == 1) or unanimous > 0
 
 
-def _reveals_few(slices: npt.NDArray[np.int32]) -> bool:
-    """Whether a slice, or what one has beyond another inside it or what none has, is too small."""
+def _reveals_few(slices: Array) -> bool:
+    """Whether a slice, or what one has beyond another inside it, is too small."""
     sizes = slices.sum(axis=1)
     if (sizes < SMALLEST).any():
         return True
     within = slices @ slices.T == sizes[:, None]  # slice i lies inside slice j
     beyond = sizes[None] - sizes[:, None]
-    nowhere = (~slices[1:].any(axis=0)).sum()
-    return bool((within & (beyond > 0) & (beyond < SMALLEST)).any() or 0 < nowhere < SMALLEST)
+    return bool((within & (beyond > 0) & (beyond < SMALLEST)).any())
 
 
 def held_back(evaluation: Evaluation, result: CampaignResult) -> dict[str, str]:
@@ -216,7 +238,8 @@ def answer_rows(source: GoldRuns) -> pl.DataFrame:
         pl.Schema({"run": pl.String, INDEX: pl.Int64, "answer": pl.String}),
     )
     answered = (
-        frame.filter(nw.col(KIND).is_in(ANSWERED)).select(*types) for frame in judged.frames
+        frame.filter(nw.col(KIND).is_in(ANSWERED), filled_in("answer")).select(*types)
+        for frame in judged.frames
     )
     return pl.concat([collect(frame, judged.label).cast(types) for frame in answered])
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 5_000_000
 """Responses beyond which an overview does without answers, curves and resampled ranks."""
 
+ALL_RUNS = "all runs"
 ROLE = "role"
 """The attribute that tells main questions from auxiliary ones."""
 AUXILIARY = pl.col("auxiliary_of").fill_null("") != ""
@@ -70,7 +71,7 @@ class Overview:
         """Those that tables list."""
         self.what = "ranked run" if result.apart or result.unranked else "run"
         """What sentences call the runs that they count."""
-        self.reranked = [run for run in result.moved if run.rank != run.rank_before]
+        self.reranked = [m for m in result.moved if m.rank.strip("=") != m.rank_before.strip("=")]
         """Runs whose rank corrections changed."""
 
     @cached_property
@@ -84,6 +85,11 @@ class Overview:
     @cached_property
     def slice_scores(self) -> dict[str, Array]:
         return {name: self.measure(counts) for name, counts in self.sliced.items()}
+
+    def whom(self, attribute: str) -> str:
+        """Over which runs the numbers of an attribute's slices are: a blind phase hides some."""
+        hidden = self.result.blind and np.isnan(self.slice_scores[attribute]).any()
+        return "the runs shown" if hidden else ALL_RUNS
 
     @property
     def hardness(self) -> str:

@@ -144,7 +144,7 @@ def _sections(
         (row.run, row.scores.get(name), *row.intervals.get(name, (None, None)))
         for row in c.result.rows
     ]
-    first.figures = dot_figure("scores", scores, name)
+    first.figures = dot_figure("scores", scores, name, what=c.what)
     rewards = rewards_section(c.runs, c.overall, [c.measure])
     asked = section("questions", "Questions", "questions", "questions")
     asked.decks = [] if c.result.blind else question_decks(c)

@@ -39,11 +39,17 @@ SEPARATOR = "|"
 """Separates the techniques of a run in one cell."""
 MOST_GROUPS = 30
 NOT_TECHNIQUES = ("team", "number", "first_run", "status")
-UNSHOWN = (
-    *("run", "team", "align", "email", "e-mail", "mail", "contact", "file", "path", "directory"),
-    *("note", "notes", "comment", "comments", "remark", "remarks"),
+UNSHOWN = ("run", "team", "align")
+"""Columns of the table of runs that group nothing."""
+PRIVATE = (
+    r"\btel\b|note|comment|remark|mail|contact|phone|address|file|path|directory|internal|private"
 )
-"""Columns of the table of runs that group nothing: some are meant for the organiser alone."""
+"""In the name of a column: it is meant for the organiser alone."""
+PERSONAL = (
+    r"\w@\w[\w.-]*\.[A-Za-z]{2}"
+    r"|(?:^|\s)(?:[A-Za-z]:|~|\.\.?)?[/\\]\w|^[^\s:]+[/\\]\S+\.[A-Za-z]\w*$"
+)
+"""In a value: an e-mail address or a path."""
 
 
 def known_of_runs(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str, str | None]]:
@@ -52,7 +58,8 @@ def known_of_runs(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str
     folders = {run: item.team for item in sources if item.team for run in runs_of(item)}
     teams = {run: team_of(run, folders.get(run), by_table) for run in evaluation.runs}
     parsed = {run: parse_run_name(run) for run in evaluation.runs}
-    named = [name for name in table.frame.columns if name.casefold() not in UNSHOWN]
+    unshown = {*UNSHOWN, *private_columns(table)}
+    named = [name for name in table.frame.columns if not {name, name.casefold()} & unshown]
     listed = {row["run"]: row for row in table.frame.iter_rows(named=True)}
     known: dict[str, dict[str, str | None]] = {}
     for run, team in teams.items():
@@ -66,6 +73,17 @@ def known_of_runs(evaluation: Evaluation, table: RunsInfo) -> dict[str, dict[str
         facts = {name: text for name, text in facts.items() if name not in named}
         known[run] = facts | {name: listed.get(run, {}).get(name) for name in named}
     return known
+
+
+def private_columns(table: RunsInfo) -> list[str]:
+    """Columns that are meant for the organiser alone, by their names or by what is in them."""
+    found = []
+    for column in table.frame.drop(*UNSHOWN, strict=False):
+        words = re.sub(r"[\W_]+", " ", column.name.casefold())
+        named = re.search(PRIVATE, f"{words} {words.replace(' ', '')}")
+        if named or column.str.contains(PERSONAL).any():
+            found.append(column.name)
+    return found
 
 
 def runs_apart(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from abstain.errors import plural, some_of
-from abstain.features.campaign.overview import ROLE, Overview
+from abstain.features.campaign.overview import ALL_RUNS, ROLE, Overview
 from abstain.features.campaign.result import LEFT_OUT, YARDSTICKS, Stability
 from abstain.features.campaign.tables import tests_passed
 from abstain.features.compare.words import distinct_from, verdict
@@ -163,6 +163,8 @@ def _slices(c: Overview) -> Iterator[str]:
         means = over_runs(c.slice_scores[attribute])["mean"]
         if attribute == c.result.test_by or len(s.names) < 2 or np.isnan(means).all():
             continue
+        if c.whom(attribute) != ALL_RUNS:
+            continue  # means over different runs say nothing of the slices
         high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
         if means[high] > means[low]:
             yield (
@@ -264,10 +266,11 @@ def _tests_chart(c: Overview) -> Iterator[Figure]:
     }
     for layer in (heat, dot):  # a dot lies on its cell and says the same
         layer["encoding"]["tooltip"] = tips(("run", "test"), (measure,))
+    shown = np.isfinite(scores).sum() if c.result.blind else scores.size
     caption = (
         f"{measure} of every reading test. A dot marks a test that was passed "
-        f"({c.result.pass_mark:g} or more): {int(passed.sum()):,} of {scores.size:,}, counting "
-        "every run and test."
+        f"({c.result.pass_mark:g} or more): {int(passed.sum()):,} of {shown:,}, counting "
+        f"every run and test{' whose score is shown' if shown < scores.size else ''}."
     )
     spec = chart("", rows, [heat, dot], height=max(160, 15 * len(runs)))
     yield Figure("tests", caption, spec, title=f"{measure} of runs on reading tests")
@@ -295,7 +298,7 @@ def _topics_chart(c: Overview) -> Iterator[Figure]:
         "transform": [{"filter": "isValid(datum.mean)"}],
     }
     dots["encoding"]["tooltip"] = [*tips(("run",), ()), score]
-    caption = "Each dot is a run; the bar is the mean of all runs."
+    caption = f"Each dot is a run; the bar is the mean of {c.whom(c.result.topic_by)}."
     spec = chart("", rows, [dots, mean], height=44 * len(names))
     yield Figure("topics", caption, spec, title="Runs on topics")
 
@@ -320,7 +323,7 @@ def _kinds_chart(c: Overview) -> Iterator[Figure]:
         "tooltip": [*tips(("type", "outcome"), ()), percent],
     }
     spec = chart("", rows, [layer], height=34 * len(names))
-    caption = "Responses of all runs by question type."
+    caption = f"Responses of {c.whom('type')} by question type."
     yield Figure("types", caption, spec, title="Outcomes by kind of question")
 
 

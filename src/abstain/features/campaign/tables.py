@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from abstain.errors import plural
 from abstain.features.campaign.overview import (
+    ALL_RUNS,
     ATTRIBUTES,
     PLAIN,
     ROLE,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 EXTRA = ("forced-accuracy", "correctly-discarded")
 """Measures that a leaderboard has besides the one that orders it."""
 COUNTED = {"answered": "answered", "right": "right", "wrong": "wrong", "blank": "unanswered"}
-SPLIT = ("blank (right)", "blank (wrong)", "blank (empty)")
+SPLIT = {f"blank ({what})": f"unanswered_{what}" for what in ("right", "wrong", "empty")}
 STATISTICS = {"median": "median", "mean": "mean", "standard deviation": "st. dev."}
 """What sums scores up, with the headings."""
 
@@ -101,8 +102,7 @@ def _line(
         "high": None,
         "group": "",
         "outcomes": (k.right, k.wrong, k.unanswered),
-        **{column: getattr(k, name) for column, name in COUNTED.items()},
-        **{column: getattr(k, f"unanswered_{column[7:-1]}") for column in SPLIT},
+        **{column: getattr(k, name) for column, name in (COUNTED | SPLIT).items()},
         **{str(m): m(k) for m in (*map(measure, EXTRA), c.measure)},
         "tests passed": passed,
         **{name: info.get(name) or "" for name in ("team", "language", "status")},
@@ -143,9 +143,10 @@ def reading(c: Overview, test_by: str) -> PageTable:
     cells: dict[str | Column, list[Any]] = {"run": c.runs, "tests passed": tests_passed(c)}
     for label, chosen in parts.items():
         summary = over_runs(scores[:, chosen].T)
+        hidden = np.isnan(scores[:, chosen]).any(axis=1) & c.result.blind
         for statistic, word in STATISTICS.items():
             head = Column(f"{label}{word}", "score", means=means)
-            cells[head] = summary[statistic].tolist()
+            cells[head] = np.where(hidden, np.nan, summary[statistic]).tolist()
     return PageTable(
         "reading",
         "Reading perspective",
@@ -164,7 +165,9 @@ def by_slice(c: Overview, attribute: str, name: str = "", what: str = "") -> Pag
     for reference, (k, parts) in c.beside.items():
         grid.dim.add(len(grid.rows))
         grid.rows.append([reference, c.measure(k), *c.measure(parts[attribute]).tolist()])
-    return PageTable(name, f"{c.measure} by {what}", sizes_text(c.slices[attribute]), grid)
+    some = " Mean, median and deviation are over the runs shown." * (c.whom(attribute) != ALL_RUNS)
+    text = sizes_text(c.slices[attribute]) + some
+    return PageTable(name, f"{c.measure} by {what}", text, grid)
 
 
 def sizes_text(slices: Slices) -> str:
@@ -215,6 +218,7 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
     cells: dict[str | Column, Any] = {
         attribute_column(attribute, "questions"): np.array(s.names, object),
         "questions": s.sizes,
+        **({"runs": (~np.isnan(scores)).sum(axis=0)} if c.result.blind else {}),
         "right %": right,
         "blank %": blank,
         "mean": mean,
@@ -225,9 +229,9 @@ def attribute_table(c: Overview, attribute: str) -> PageTable:
     }
     return PageTable(
         f"over_{safe(attribute)}",
-        f"Over all runs, by {attribute}",
+        f"Over {c.whom(attribute)}, by {attribute}",
         "The percentage of responses that are right, and of those that are blank; "
-        f"{c.measure} over the runs.",
+        f"{c.measure} over {c.whom(attribute)}.",
         grid_of(c, {head: column.tolist() for head, column in cells.items()}),
     )
 

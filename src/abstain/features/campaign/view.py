@@ -174,8 +174,11 @@ def write_letters(result: CampaignResult, folder: str | Path, *, force: bool = F
 
 
 def _contents(what: str, option: str, files: Mapping[str, str]) -> str:
-    lines = _bullets(f"{file}: {team}" for team, file in files.items())
-    return f"A {what} each team, written by `abstain campaign --{option}`.\n\n{lines}\n"
+    others = {file: team for team, file in files.items() if team != file.removesuffix(".txt")}
+    lines = _bullets(f"{file}: {team}" for file, team in others.items())
+    return (
+        f"A {what} each team, written by `abstain campaign --{option}`.\n\n{lines}".rstrip() + "\n"
+    )
 
 
 @contextmanager
@@ -310,7 +313,8 @@ class Teams:
         scores = np.array([row[1:] for row in grid.rows[:count]], float)
         sign = 1 if self.c.measure.higher_is_better else -1
         best = sign * np.where(np.isnan(scores), -np.inf, sign * scores).max(axis=0)
-        field = [["mean of all runs", *grid.rows[count][1:]], ["best of all runs", *best.tolist()]]
+        whom = "the runs shown" if np.isnan(scores).any() else "all runs"
+        field = [[f"mean of {whom}", *grid.rows[count][1:]], [f"best of {whom}", *best.tolist()]]
         hidden = any(cell != cell for row in rows for cell in row)
         reading = table.reading + (f" {SMALL_SLICES}" if hidden else "")
         grid = Grid(grid.columns, [*rows, *field], dim={len(rows), len(rows) + 1})
@@ -338,6 +342,7 @@ class Teams:
                 rows,
                 dim={n for n, at in enumerate(wanted) if at not in mine},
             ),
+            hides_dim=False,
         )
 
     @cached_property

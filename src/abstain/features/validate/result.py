@@ -80,8 +80,9 @@ class View(view.View[ValidateResult]):
         result = self.result
         notes = [f"{self._verdict()}."]
         folded = sum(len(problem.details) for problem in shown) if most else 0
-        if hidden := len(problems) - len(shown) + folded:
-            notes.append(f"{hidden:,} more; --most 0 (in Python: most=0) shows all.")
+        counts = {"more problem": len(problems) - len(shown), "detail": folded}
+        if hidden := " and ".join(plural(n, what) for what, n in counts.items() if n):
+            notes.append(f"{hidden}; --most 0 (in Python: most=0) shows all.")
         odd = [f"odd, but no problem: {p.place}: {p.message}" for p in result.warnings]
         notes += [sentence(note) for note in (*view.few(odd, MOST_ODD), *result.notes)]
         listed = Grid([Column("place"), Column("problem")], rows)

@@ -95,7 +95,7 @@
     const inWords = (i) => isText(i) || table.rows.every((cells) => typeof cells[i] === "string");
     const main = table.columns.findIndex((column, i) => isText(i) && column.name !== "#");
     const isDim = new Set(table.dim);
-    const quiet = table.rows.length > 12 && isDim.size > table.rows.length / 3;
+    const quiet = table.quiet && table.rows.length > 12 && isDim.size > table.rows.length / 3;
     const state = { order: null, direction: 1, page: 0, words: "", chosen: {}, variant: null, whole: false, quiet };
     const body = el("tbody");
     const grid = el("table", { class: table.late.length ? "few" : "" });
