@@ -1,7 +1,5 @@
 """`frame.abstain`, for pandas and polars alike: a frame of responses asks for a result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -10,8 +10,6 @@ Every metric of a document is its outcome, a word, which `--log_samples` writes 
 `abstain score --judged` reads; an aggregation makes a score of all.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias

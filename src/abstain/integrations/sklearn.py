@@ -4,8 +4,6 @@ A blank is None or NaN among predicted labels, or a label of your choice (`blank
 prediction whose probability is below a threshold.
 """
 
-from __future__ import annotations
-
 import sys
 from numbers import Real
 from typing import Any, Self

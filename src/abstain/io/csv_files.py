@@ -1,7 +1,5 @@
 """CSV and TSV: with polars where every record has the header's cells, else record by record."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

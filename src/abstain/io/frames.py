@@ -1,7 +1,5 @@
 """Tables from paths or dataframes: opened, columns renamed and checked, read as text or numbers."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

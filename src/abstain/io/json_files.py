@@ -4,8 +4,6 @@ The type of a JSONL column depends on all of its values, so a file is looked thr
 for its columns, and for the kinds of value in each.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """When two answers are the same: the named ways of matching a text with an accepted one."""
 
-from __future__ import annotations
-
 import re
 import string
 import unicodedata

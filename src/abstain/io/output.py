@@ -1,7 +1,5 @@
 """Outputs: written whole or not at all, alone or several together."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import os

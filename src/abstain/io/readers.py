@@ -6,8 +6,6 @@ table: `question`, `outcome` (right, wrong, or why there is no answer), `answer`
 knows (`correct`, `options`, `confidence`, `reason`), and its metadata as attributes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import math

@@ -4,8 +4,6 @@ Files, plain or compressed, are read in chunks of whole lines, with polars once 
 separated by single blanks; what polars cannot read is read again slowly, to say where and why.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Measures of plug-ins are checked on a few cases when they are declared, built-in
 `abstain.testing.check_measure` draws hundreds more.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

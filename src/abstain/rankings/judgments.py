@@ -3,8 +3,6 @@
 A key is a 64-bit number. Two equal keys are only a hint: the document ids themselves decide.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

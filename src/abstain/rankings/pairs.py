@@ -4,8 +4,6 @@ The same document with two answers is two items. They become frames whose column
 so that everything after this reads them as documents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

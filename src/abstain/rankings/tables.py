@@ -1,7 +1,5 @@
 """Judgments, runs and queries that are tables: CSV, JSONL, Parquet, dataframes, dicts of dicts."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real

@@ -1,7 +1,5 @@
 """Charts: Vega-Lite specifications as data, drawn without a network or a browser."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

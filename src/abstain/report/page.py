@@ -4,8 +4,6 @@ The file works from disk, asks no network, and keeps every name text: what comes
 reaches it through autoescaping or through JSON that no parser takes for markup.
 """
 
-from __future__ import annotations
-
 import base64
 import functools
 import hashlib

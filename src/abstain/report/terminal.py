@@ -4,8 +4,6 @@ Not rich's Table: a table that is too wide goes on in blocks that repeat the nam
 a pipe, where most output goes, should not wait for rich to load.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import shutil

@@ -4,8 +4,6 @@ Names come from strangers. Every format makes them harmless in its own way: no m
 page, no formula a spreadsheet.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Read runs once: with a gold, as rows that are graded already, or as published counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 

@@ -3,8 +3,6 @@
 Runs stay valid: their responses are checked against the questions that were asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import polars as pl

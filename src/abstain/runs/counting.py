@@ -4,8 +4,6 @@ Batches of rows are scattered into a matrix of kinds, runs × questions, which e
 answered twice. Where it is cheaper, the engine aggregates and only its counts are fetched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 

@@ -5,8 +5,6 @@ A letter may mean two things (`C` is "not attempted" in SimpleQA and "correct" i
 the words of a whole data set are read together: they must all belong to one scale.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -5,8 +5,6 @@ faults (a question the gold lacks, a row that contradicts itself) are kinds too,
 counting detects them at no cost, and only then are their rows looked up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any

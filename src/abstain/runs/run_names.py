@@ -1,7 +1,5 @@
 """Names of runs (CLEF's run ids, duplicates made unique), the table of runs, and their teams."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import defaultdict

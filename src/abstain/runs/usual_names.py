@@ -5,8 +5,6 @@ systems would be pooled, the table is refused; the error has the option to type.
 be answered is said by columns under the names that data sets use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import narwhals as nw

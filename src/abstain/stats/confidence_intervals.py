@@ -4,8 +4,6 @@ A run's answers are sorted once; a block of resamples holds the multiplicity of 
 Intervals by influence are made on the logit scale, since scores vary less near a bound.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ measure has if the share of one outcome is at an end of its interval: an outcome
 observed may still occur.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 

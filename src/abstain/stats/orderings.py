@@ -4,8 +4,6 @@ Scores are compared up to rounding: different counts may give one score (c@1 is 
 30, and of 9 right with 20 blank) while their doubles differ in the last digit.
 """
 
-from __future__ import annotations
-
 import string
 import warnings
 from collections.abc import Sequence

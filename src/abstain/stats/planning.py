@@ -4,8 +4,6 @@ A paired difference x with standard error SE has power by the noncentral t of x/
 freedom are the questions, or clusters, less one; SE falls with the square root of their number.
 """
 
-from __future__ import annotations
-
 import math
 
 import msgspec

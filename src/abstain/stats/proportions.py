@@ -6,8 +6,6 @@ statistic, in which both runs have the pooled proportion and the observed associ
 a row (the other run) and a column (the run) for success, failure and no trial.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 

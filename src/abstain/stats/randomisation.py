@@ -6,8 +6,6 @@ product. Differences of ratios are studentised (Janssen 1997; Chung and Romano 2
 answers all and the other one in ten, precision varies far less in mixtures than in the shy run.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

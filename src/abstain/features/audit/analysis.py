@@ -4,8 +4,6 @@ Each printed cell is a range, so a mean of others is a range too; it is wrong on
 that round to the cells could give it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The findings of an audit: as they come in, as data, as a table."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest

@@ -3,8 +3,6 @@
 A printed number is a range: every value that rounds to it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal

@@ -3,8 +3,6 @@
 Each takes a gold and returns responses in its order: `question`, `answer`, `answered`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias

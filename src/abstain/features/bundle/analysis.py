@@ -1,7 +1,5 @@
 """`bundle`: what a platform needs to host a season: Codabench, EvalAI or TIRA."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

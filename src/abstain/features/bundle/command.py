@@ -1,7 +1,5 @@
 """Make a season's bundle for a platform."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import cast
 

@@ -5,8 +5,6 @@ Therefore no score of a run or of a slice rests on few answers, by itself or as 
 another run of the team, and candidates behind blanks, which may be few, are not counted.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence

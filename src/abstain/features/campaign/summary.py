@@ -1,7 +1,5 @@
 """A campaign in sentences and charts, each computed from its numbers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 Thresholds are chosen on some questions and judged on others, by the folds of `tune`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """`compare`: are the differences between runs real, and where do they come from?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

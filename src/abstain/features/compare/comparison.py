@@ -1,7 +1,5 @@
 """What all comparisons share, whatever they are made from: options, pairs, groups, a plan."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What is not known of a score: responses that could not be read, and a judge that errs."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

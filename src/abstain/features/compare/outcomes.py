@@ -5,8 +5,6 @@ the product of what it adds to each run. A difference depends on the counts of e
 its influence is exact; swapping whole questions tests it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial

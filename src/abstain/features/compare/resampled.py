@@ -4,8 +4,6 @@ All runs share their resamples of units, and all pairs their swaps. A mean of pa
 the difference of two means, under any flip or resample: each pair reads two columns.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

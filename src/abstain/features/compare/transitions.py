@@ -5,8 +5,6 @@ gradient (Aumann and Shapley). A question that moves from outcome a to b contrib
 and all contributions add up to the difference, whatever the measure.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import product

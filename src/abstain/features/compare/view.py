@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from string import ascii_letters
@@ -112,7 +110,7 @@ class View(view.View[CompareResult]):
             figure.spec["title"] = c.measure + spanned
         return coloured({each.name: each.spec for each in (*dots, *differences(self.result))})
 
-    def _dots(self, **most: int) -> list[Figure]:
+    def _dots(self, **most: Any) -> list[Figure]:
         figures: list[Figure] = []
         for number, c in enumerate(self.result.parts):
             rows = [(row.run, row.score, *row.interval) for row in c.rows]

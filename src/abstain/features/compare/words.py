@@ -1,7 +1,5 @@
 """What is said below a comparison: verdicts, where differences come from, how it was made."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from itertools import chain

@@ -1,7 +1,5 @@
 """A table from one format to another, its known columns under their known names."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack

@@ -5,8 +5,6 @@ count is that of the exact curve. Inside a bin nobody knows the order; the area 
 between its best and its worst.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

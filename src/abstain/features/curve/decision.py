@@ -10,8 +10,6 @@ estimate has three right and three wrong answers more, given at every t, much as
 do for a proportion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple

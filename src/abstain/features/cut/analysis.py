@@ -1,7 +1,5 @@
 """`cut`: where rankings should stop, by rules tuned on some queries and judged on others."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field

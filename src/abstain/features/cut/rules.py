@@ -1,7 +1,5 @@
 """Rules that say where a list stops, as data: each makes depths of scores alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from textwrap import wrap

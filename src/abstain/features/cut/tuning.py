@@ -1,7 +1,5 @@
 """Rules tuned on some queries: every family, the choice among them, and promises."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ and those of three runs without any judgement: one that refuses everything, one 
 everything, and a coin that declines as often as the run.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import product

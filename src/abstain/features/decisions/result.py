@@ -1,7 +1,5 @@
 """Decisions to answer, as data, and how they look: counts, rates, pairs, and a mosaic a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 

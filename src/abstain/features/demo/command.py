@@ -1,7 +1,5 @@
 """Run a bundled example."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

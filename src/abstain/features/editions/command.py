@@ -1,7 +1,5 @@
 """Compare this year's campaign with earlier ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from abstain.cli import options

@@ -1,7 +1,5 @@
 """A measure's card: what a newcomer should know of it."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Explain one measure."""
 
-from __future__ import annotations
-
 import click
 
 from abstain.cli.command import argument, command

@@ -1,7 +1,5 @@
 """List the measures."""
 
-from __future__ import annotations
-
 from abstain.cli.command import Showing, command, shows
 from abstain.measures import definitions
 from abstain.measures.registry import SETS

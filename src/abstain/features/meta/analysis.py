@@ -1,7 +1,5 @@
 """`meta`: judge measures by what other samples of the questions would show."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The facts of `meta`: how measures order runs on other samples of the questions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 

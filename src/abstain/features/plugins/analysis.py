@@ -1,7 +1,5 @@
 """`plugins`: what other packages add, from where, and what is wrong with it."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from abstain.entry_points import GROUPS

@@ -1,7 +1,5 @@
 """`abstain plugins`."""
 
-from __future__ import annotations
-
 import click
 import msgspec
 

@@ -1,7 +1,5 @@
 """`rank`: the means of every run, by slices, with all that it takes to read them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Annotated, Any, ClassVar

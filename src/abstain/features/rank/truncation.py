@@ -1,7 +1,5 @@
 """What truncation does to scores: the reports and figures of Liu, Moffat, Baldwin, Zhang (2016)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """What the rules find in the text of responses, and how often verdicts made with them err."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any, Unpack
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from msgspec.structs import asdict
 
 from abstain.cli import options

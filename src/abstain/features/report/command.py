@@ -1,7 +1,5 @@
 """Make one HTML page of a saved result."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -4,8 +4,6 @@ A question has as many rows as a run has answers to it, each with a confidence, 
 An answer that repeats a surer one counts as a repeat.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """`abstain receive` and `abstain seal`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -3,8 +3,6 @@
 First files take their place, then rows are entered: a kill leaves a whole receipt or none.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

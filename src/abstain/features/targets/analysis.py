@@ -5,8 +5,6 @@ above 0 exactly where more than t of the answers are right. Each run is scored a
 are read off intervals that hold together (Bonferroni), paired where questions are shared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple, Unpack

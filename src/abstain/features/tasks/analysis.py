@@ -1,7 +1,5 @@
 """`tasks`: benchmarks with a blank, as files for the harness that runs them."""
 
-from __future__ import annotations
-
 import os
 from importlib.resources import files
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Write tasks for a harness."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -3,8 +3,6 @@
 What may be seen is listed, so that whatever else a gold holds stays out.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`abstain testset`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -6,8 +6,6 @@ single precision, all lines are one run whatever their tags say, and numbers are
 they are some. A file that is not in order is read line by line, as C does it.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,7 +1,5 @@
 """Answer as trec_eval does, byte for byte."""
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 from typing import Any

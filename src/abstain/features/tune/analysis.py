@@ -3,8 +3,6 @@
 What is reported comes from questions that had no say; the rest is optimism, picked in hindsight.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

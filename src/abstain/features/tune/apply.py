@@ -1,7 +1,5 @@
 """A threshold put to work: a run that is silent where it is not sure enough."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any

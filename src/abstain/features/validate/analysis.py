@@ -4,8 +4,6 @@ Where one cause explains many problems (every number one too high, a whole test 
 cause is the problem and what it explains are its details.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Unpack

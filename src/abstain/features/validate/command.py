@@ -1,7 +1,5 @@
 """Check runs before they are scored."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

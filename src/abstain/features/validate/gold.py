@@ -1,7 +1,5 @@
 """A linter of golds: keys that cannot be right, options alike, and where right answers stand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

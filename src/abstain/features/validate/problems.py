@@ -4,8 +4,6 @@ What is odd but no fault stands below: runs alike, answers that decline, a file 
 run.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterator, Sequence
 from typing import Any

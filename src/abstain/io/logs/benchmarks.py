@@ -1,7 +1,5 @@
 """What benchmarks publish: judged responses (AbstentionBench, SimpleQA), PAN's answers, SQuAD 2."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import re

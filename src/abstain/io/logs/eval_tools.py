@@ -1,7 +1,5 @@
 """Tools that run test cases and record verdicts: deepeval, promptfoo, openai/evals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Inspect logs, `.eval` and `.json`: epochs are repeats `q1`, `q1#2`, … clustered by `sample`."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ the answer is the option of the largest log probability and its softmax is the c
 Documents are known by `doc_hash`, so that runs over a shuffled or a shortened task still pair.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,8 +1,6 @@
 """Trials in blocks: bounded memory, and the same numbers with any number of threads, since blocks
 depend on the data alone, and the random stream of a block on the seed and its place."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

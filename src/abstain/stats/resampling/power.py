@@ -5,8 +5,6 @@ ASL curve. Carterette 2012: Tukey's honestly significant difference by randomisa
 for all pairs together: the largest difference among runs that were permuted on each question.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -5,8 +5,6 @@ from them, a disjoint one a draw from the rest. A subset that all runs share is 
 questions that a run got right: intersections are counted 64 questions at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
