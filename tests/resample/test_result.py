@@ -139,7 +139,6 @@ def test_any_engine_will_do(files: Here, engine: str) -> None:
     ("name", "broken", "said"),
     [
         ("sensitivity", lambda rows: rows[0].update(width=0), ()),
-        ("scores", lambda scores: scores.pop("c@1"), ("'c@1'",)),
         (
             "stability",
             lambda rows: rows[1]["curve"].pop(),

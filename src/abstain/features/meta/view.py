@@ -21,6 +21,7 @@ from abstain.report.grid import Cell, Column, Grid
 from abstain.report.page import Page
 from abstain.report.view import first_few, listed, policy_words, sentence
 from abstain.stats.resampling.draws import SAME
+from abstain.stats.resampling.reversals import WIDTH
 
 
 class View(view.View[MetaResult]):
@@ -192,6 +193,8 @@ def _scores(result: MetaResult) -> Iterator[str]:
 def _bins(result: MetaResult) -> Iterator[str]:
     for row in result.sensitivity:
         name = row.measure
+        if result.width is None and row.width != WIDTH:
+            yield f"{name} spans {result.spans[name]:g}, so its bins are {row.width:g} wide"
         if row.required is not None and row.bins and row.required > row.bins[-1].start:
             yield f"{name} requires {row.required:g}, beyond the {len(row.bins):,} listed bins"
         if row.tied_elsewhere is not None and row.tied_elsewhere > 1 - result.level:
