@@ -435,6 +435,16 @@ def _receive(rng: random.Random, files: Files) -> list[str]:
     return [*runs, "--team", rng.choice(("a",) * 9 + NASTY), "--into", "."]
 
 
+def _bundle(rng: random.Random, files: Files) -> list[str]:
+    _receive(rng, files)
+    return [rng.choice(("codabench", "evalai", "tira", *NASTY)), ".", "-o", "task.zip"]
+
+
+def _testset(rng: random.Random, files: Files) -> list[str]:
+    ending = rng.choice(("csv", "jsonl", "xml", "parquet"))
+    return [_table(rng, files, gold=True), "-o", f"set.{ending}"]
+
+
 COMMANDS: dict[str, Maker] = {
     "score": _any_of(_judged, _counts),
     "decisions": _any_of(_judged),
@@ -460,6 +470,8 @@ COMMANDS: dict[str, Maker] = {
     "measures": lambda rng, files: [],
     "plugins": lambda rng, files: [],
     "receive": _receive,
+    "bundle": _bundle,
+    "testset": _testset,
     "seal": lambda rng, files: [_table(rng, files, gold=True)],
     "tasks": lambda rng, files: [rng.choice((*NASTY, "lm-eval")), "-o", "written"],
 }

@@ -4,6 +4,8 @@ All of them compare confidence with the share of right answers. They differ in w
 over: bins of so many answers, bins between quantiles, or a kernel whose width the data choose.
 """
 
+from __future__ import annotations
+
 from functools import partial
 
 from abstain.measures.answers import Answers

@@ -4,6 +4,8 @@ Measures of plug-ins are checked on a few cases when they are declared, built-in
 `abstain.testing.check_measure` draws hundreds more.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterable

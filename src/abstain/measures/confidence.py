@@ -4,6 +4,8 @@ They take answers that are right or wrong, each with a confidence s from 0 to 1.
 questions, C(i) right among the i surest. Candidates behind blanks are answers too.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 

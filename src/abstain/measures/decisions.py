@@ -4,6 +4,8 @@ They take `Decisions`. R and W are right and wrong answers where one was due, D 
 (over-refusal), A wrongly answered (under-refusal), N rightly declined.
 """
 
+from __future__ import annotations
+
 from functools import partial
 
 from abstain.measures.definition import CountsLike, Numeric, Proportion, f1, without

@@ -4,6 +4,8 @@ They need more of a response than its outcome: columns of the gold and of the ru
 The sets `pan` and `squad` (measures/registry.py) name those that an evaluator prints.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -7,6 +7,8 @@ is exact under exchangeability whatever the denominator. E-AURC and PRR are so c
 derivative is a poor guide for few answers: theirs is the jackknife influence.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import wraps
 from typing import TypeAlias

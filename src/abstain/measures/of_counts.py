@@ -7,6 +7,8 @@ p* follows from the formula: moving a little weight from u to right with chance 
 with chance 1−p leaves M unchanged at p* = (∂M/∂u − ∂M/∂w) / (∂M/∂c − ∂M/∂w).
 """
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Any
 

@@ -5,6 +5,8 @@ Each takes rankings and gives a number a row (a run and query), nan where it doe
 R the number of relevant documents there are.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from functools import partial

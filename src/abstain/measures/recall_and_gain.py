@@ -1,5 +1,7 @@
 """Further measures of trec_eval: precision at points of recall, geometric means, gain."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

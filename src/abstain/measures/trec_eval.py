@@ -4,6 +4,8 @@ A name is `map`, `ndcg_cut.5,10`, `P_10` or `official`. Parameters follow a dot 
 reads numbers: the longest numeric prefix, or 0.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -9,6 +9,8 @@ list left out of a mean, filling it up to the limit would pay.
 r are gains in [0, 1]: grade / top grade, or 1 and 0 with `rel`. R is the pool's total gain.
 """
 
+from __future__ import annotations
+
 import math
 from functools import partial
 

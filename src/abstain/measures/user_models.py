@@ -8,6 +8,8 @@ expected total gain is Σ r_i V(i); the score is the gain per document read, Σ 
 Sums run over all ranks, those after the end of the list too.
 """
 
+from __future__ import annotations
+
 import math
 from functools import partial
 

@@ -4,6 +4,8 @@ s is the confidence of an answer, n the number of questions, C(i) how many of th
 are right. Candidates behind blanks do not count here, except in Pearson's r.
 """
 
+from __future__ import annotations
+
 from abstain.measures import influence
 from abstain.measures.answers import Answers
 from abstain.measures.definition import (

@@ -30,7 +30,7 @@ def scores(gold: Path, submission: Path) -> dict[str, float]:
         import abstain as ab
     except ImportError:
         wanted = f"abstain=={task['abstain']}"
-        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", wanted], check=True)
+        subprocess.run([sys.executable, "-m", "pip", "install", "-q", wanted], check=True)
         import abstain as ab
 
     if ab.__version__ != task["abstain"]:

@@ -284,7 +284,7 @@ def _as_told(problem: Problem, runs: set[str]) -> Problem:
     if problem.kind == "identical runs":
         message, _, other = message.partition(" as run ")
         message += f" as run {other}" if other.strip("'") in runs else " as a run of another team"
-    message = re.sub(r" \(its options: .*\)(?=; --match|$)", "", message)
+    message = re.sub(r" \(its options: .*\)(?=; --|$)", "", message)
     return replace(problem, file=name, typed="", message=message)
 
 
