@@ -138,7 +138,7 @@ class Opened:
             raise InputError(self.broken, self.name)
         if self.packing is None:
             return self.raw()
-        return io.BufferedReader(_Stream(_decompressed(self.raw(), self.packing, self.name)))
+        return io.BufferedReader(_Stream(_decompressed(self.raw, self.packing, self.name)))
 
     def sha256(self, salt: bytes = b"") -> str:
         import hashlib
@@ -223,7 +223,7 @@ class _Stream(io.RawIOBase):
         return count
 
 
-def _decompressed(packed: IO[bytes], packing: str, name: str) -> Iterator[bytes]:
+def _decompressed(opened: Callable[[], IO[bytes]], packing: str, name: str) -> Iterator[bytes]:
     import zstandard
 
     def new_frame() -> Any:
@@ -231,7 +231,7 @@ def _decompressed(packed: IO[bytes], packing: str, name: str) -> Iterator[bytes]
             return zlib.decompressobj(wbits=31)
         return zstandard.ZstdDecompressor().decompressobj()
 
-    with packed:
+    with opened() as packed:
         limit = byte_limit(packed=packed.seek(0, os.SEEK_END))
         packed.seek(0)
         frame, size, broken = None, 0, ""
