@@ -97,9 +97,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "runs.repeats: > <",
     ),
     "only the first is taken": ("runs.first_repeat: 1",),
-    "what is kept in a cache; the same numbers come out": (
-        "stats.binomial: 4096",
-    ),
+    "what is kept in a cache; the same numbers come out": ("stats.binomial: 4096",),
     "one more harmonic number is made than is looked up": ("measures.harmonic_numbers: 1",),
     "the cases on which a declaration is tried: others would do": (
         "measures.ANSWERS: 0 1 0.1 0.2 0.4 0.5 0.6 0.7 0.8 0.9",
@@ -136,8 +134,6 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "stats.sampled_p: 0",
     ),
     "a sign is 1 or -1": ("stats.of_clusters: >",),
-    "then all is computed, nothing looked up; the same numbers come out": (
-    ),
     "all arrays of these have one length": (
         "stats.after_swaps: 0",
         "stats.sampled_p: 1",

@@ -481,3 +481,13 @@ def test_receipts_are_data(organiser: Organiser) -> None:
     assert said.out == ""
     (row,) = json.loads(Path("receipts.json").read_text())["receipts"]
     assert row["state"] == "counts"
+
+
+@pytest.mark.slow
+def test_files_that_claim_one_name_are_received_by_their_own(organiser: Organiser) -> None:
+    """a.csv is called a, and b.json says that its run is a: nothing that is sent is lost."""
+    organiser.write("a.csv")
+    rows = [{"question": "q1", "answer": "A", "run": "a"}]
+    (organiser.here.folder / "b.json").write_text(json.dumps(rows))
+    organiser("a.csv", "b.json")
+    assert [receipt.run for receipt in organiser.receipts()] == ["a.csv", "b.json"]

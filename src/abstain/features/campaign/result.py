@@ -12,7 +12,7 @@ import msgspec
 from abstain.features.compare.result import CompareResult
 from abstain.features.curve.result import CurveResult
 from abstain.features.score.result import Row
-from abstain.outcomes import COUNTED
+from abstain.outcomes import COUNTED, MOST
 from abstain.registry import view_of
 from abstain.report.grid import Column
 from abstain.report.result import Facts, Number, Result
@@ -256,5 +256,6 @@ class CampaignResult(Result, frozen=True, kw_only=True, omit_defaults=True, tag=
         yield from (bool(((n >= 0) & (n <= runs)).all()) for n in c.tried)
         for each in self.breakdowns:
             yield c.slices[each.attribute].names == each.slices
-            shape = c.sliced[each.attribute].table.shape
-            yield shape == (runs, len(each.slices), len(COUNTED))
+            table = c.sliced[each.attribute].table
+            yield table.shape == (runs, len(each.slices), len(COUNTED))
+            yield bool(((table >= 0) & (table <= MOST)).all())

@@ -141,7 +141,11 @@ def _with_runs(kept: Mapping[str, Opened], reading: Reading) -> Iterator[tuple[O
             keys[path] = file.path, run  # the same bytes are one version
             table = replace(item.table, name=path)
             runs.setdefault(keys[path], replace(item, run=run, table=table))
-    names = {key: item.run for key, item in zip(runs, name_runs([*runs.values()]), strict=True)}
+    try:
+        named = [item.run for item in name_runs([*runs.values()])]
+    except UsageError:  # one says what another is called: they have their names as sent
+        named = [kept[item.table.name].name for item in runs.values()]
+    names = dict(zip(runs, named, strict=True))
     for path, file in kept.items():
         run = names.get(keys.get(path, (None, ""))) or bare_name(file.name)
         yield file, run.encode(errors="replace").decode()
