@@ -27,7 +27,7 @@ PLAIN = ("score", "rank", "trec_eval", "validate", "convert")
 take to run."""
 COMPLETION = "_ABSTAIN_COMPLETE"
 """The variable by which a shell's script asks for completions."""
-COLLECT_AFTER = 100_000
+COLLECT_AFTER = 1_000_000
 """Objects that are made before any are looked over for garbage: imports make many, none of it."""
 
 

@@ -4,7 +4,6 @@ import contextlib
 import gzip
 import os
 import re
-import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -87,7 +86,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _beside(target: Path) -> Path:
-    return target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}")
+    return target.with_name(f".{target.name[:40]}.{os.urandom(4).hex()}")
 
 
 @contextlib.contextmanager

@@ -212,7 +212,7 @@ def _narrowed(strips: Sequence[Strip], width: int, *, wraps: bool, cut: bool) ->
     return [replace(strip, width=size) for strip, size in zip(strips, widths, strict=True)]
 
 
-ONE_COLUMN = dict.fromkeys(map(ord, "→─–—…×±≤≥’“”"))
+ONE_COLUMN = dict.fromkeys(map(ord, "→─–—…×±≤≥’“”▕█▒·"))
 """Signs of ours that take one column each: most texts hold no other letters, and need no rich."""
 
 
