@@ -189,3 +189,13 @@ def test_a_tie_that_is_gone_changes_the_rank_of_one_run() -> None:
     ]
     assert result.to_frame("corrections_ranks")["run"].to_list() == ["y"]
     assert "changed the rank of 1 of 2 ranked runs" in str(result)
+
+
+def test_a_path_names_a_table_of_corrections(tmp_path: Path) -> None:
+    gold = pl.DataFrame({"question": ["q1", "q2"], "correct": ["a", "b"]})
+    run = pl.DataFrame({"question": ["q1", "q2"], "answer": ["x", "b"]})
+    path = tmp_path / "corrections.csv"
+    path.write_text("question,correction\nq1,everyone\n")
+    for corrections in (path, str(path), [path]):
+        (row,) = ab.score(gold, {"r": run}, corrections=corrections).rows
+        assert row.outcomes == (2, 0, 0)

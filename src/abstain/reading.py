@@ -7,6 +7,7 @@ Their fields are the arguments of `read` and `read_rankings`, the options that c
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, get_args
@@ -20,7 +21,8 @@ Match: TypeAlias = Literal["id", "text", "squad", "letters"]
 Align: TypeAlias = Literal["id", "position"]
 EngineName: TypeAlias = Literal["polars", "duckdb", "spark"]
 PolicyLike: TypeAlias = "Policy | Mapping[str, str] | Iterable[str] | None"
-Corrections: TypeAlias = "Mapping[str, str] | Iterable[str] | None"
+Path: TypeAlias = "str | os.PathLike[str]"
+Corrections: TypeAlias = "Mapping[str, str] | Iterable[Path] | Path | None"
 
 
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -126,7 +128,8 @@ def _corrections(changes: Corrections) -> dict[str, str]:
     """Corrections as a mapping: `question=change` is one, a text without = is a table of them."""
     if isinstance(changes, Mapping):
         return dict(changes)
-    texts = [changes] if isinstance(changes, str) else [*(changes or ())]
+    every = [changes] if isinstance(changes, (str, os.PathLike)) else changes or ()
+    texts = [os.fspath(text) for text in every]
     entries = {n.strip(): what.strip() for n, _, what in (text.partition("=") for text in texts)}
     if "" in entries or len(entries) < len(texts):
         raise UsageError(f"{option('corrections')} names each question once, as in 1/1/4=none")

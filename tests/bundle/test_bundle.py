@@ -250,6 +250,16 @@ def test_yaml_keeps_any_title(season: Path) -> None:
     assert title in (folder / "overview.md").read_text()
 
 
+def test_a_question_that_is_void_is_void_on_the_platform(season: Path, tmp_path: Path) -> None:
+    """q2 is right for everyone: 3 of 4 right and a blank, which counts as wrong here."""
+    (season / "corrections.csv").write_text("question,correction\nq2,everyone\n")
+    (season / "season.toml").write_text('corrections = "corrections.csv"\n' + SEASON)
+    done = hosted(unpacked(season, "codabench"), {"run.csv": RUN}, tmp_path / "app")
+    assert (done.returncode, done.stderr) == (0, "")
+    scores = json.loads((tmp_path / "app/output/scores.json").read_text())
+    assert (scores["right"], scores["wrong"], scores["blank"]) == (3, 1, 0)
+
+
 def test_teams_see_scores_only_if_the_season_says_so(season: Path) -> None:
     """From exact counts after each of many submissions a team could work out the answers."""
     for text, hidden in (

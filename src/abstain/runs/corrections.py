@@ -99,7 +99,7 @@ def _applied(frame: pl.DataFrame, made: Mapping[str, Correction]) -> pl.DataFram
 
 
 def note_of(gold: Gold) -> str:
-    """Which questions were corrected; new keys stay out, because a blind phase shows notes."""
+    """Which questions were corrected; not their new keys, which may be secret where it is seen."""
     words = {ALL: "right for everyone", NOBODY: "void, for nobody"}
     whose: dict[str, list[str]] = {}
     for each in gold.corrections:

@@ -50,10 +50,11 @@ EXPECTED = {
     "limits.day": NUMBER,
     "hosting": "a table, such as { shown = true }",
     "hosting.opens": TIME,
+    "hosting.image": "a text",
     "hosting.shown": "true or false",
     "reading": 'a table, such as { match = "id" }',
 }
-"""What is expected of a key that is no text."""
+"""What is expected of a key; of the others a text."""
 STATUS = {  # in a campaign, of the versions that stand
     COUNTS: OFFICIAL,
     NOT_PRIMARY: UNOFFICIAL,
@@ -201,7 +202,7 @@ def read_season(folder: str | os.PathLike[str]) -> Season:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         known = [field.encode_name for field in msgspec.structs.fields(Settings)]
-        within = ["limits.team", "limits.day", "hosting.opens", "hosting.image", "hosting.shown"]
+        within = [key for key in EXPECTED if "." in key]
         tables = {part: keys for part, keys in table.items() if part in ("limits", "hosting")}
         parts = [f"{part}.{k}" for part, t in tables.items() if isinstance(t, dict) for k in t]
         for key in (*table, *parts):

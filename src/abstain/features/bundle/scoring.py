@@ -36,7 +36,7 @@ def scores(gold: Path, submission: Path) -> dict[str, float]:
     if ab.__version__ != task["abstain"]:
         log(f"abstain {ab.__version__} scores, made for {task['abstain']}")
     name, key = task["measure"], task["key"]
-    reading = task["reading"] | {option: HERE / file for option, file in task["files"].items()}
+    reading = task["reading"] | {option: str(HERE / file) for option, file in task["files"].items()}
     checked = ab.validate(gold, [submission], **reading)
     if checked.problems:
         raise ab.InputError("; ".join(map(str, checked.problems[:5])))
